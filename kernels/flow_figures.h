@@ -11,8 +11,8 @@ enum { FIGURE_PHI = 9, FIGURE_SLOPE, FIGURE_SUMS = FIGURE_SLOPE + 3 };
 
 ARITHMETIC void flow_figure_pair(const flow_numbers *c, int d, int l, int up, const number *own,
                                  const number *other, number *sums) {
-  const number a = up ? c->first[d][l] : -c->first[d][l];
-  number du[3], mu = c->second[d][l];
+  const number a = flow_signed(up, NUMBER_FILL(c->first[d][l]));
+  number du[3], mu = NUMBER_FILL(c->second[d][l]);
   if (c->kind == FLOW_SUTHERLAND)
     mu = mu * (flow_viscosity(c, own[FLOW_DENSITY], own[FLOW_PRESSURE]) +
                flow_viscosity(c, other[FLOW_DENSITY], other[FLOW_PRESSURE]));
@@ -30,7 +30,7 @@ ARITHMETIC number flow_figure_point(const flow_numbers *c, const number *own) {
   if (c->figure < FLOW_KINETIC) return rho * u[c->figure - FLOW_MOMENTUM];
   const number kinetic = (real)0.5 * rho * flow_square(u);
   if (c->figure == FLOW_KINETIC) return kinetic;
-  if (c->figure == FLOW_ENERGY) return NUMBER_FMA(c->inner, p, kinetic);
+  if (c->figure == FLOW_ENERGY) return NUMBER_FMA(NUMBER_FILL(c->inner), p, kinetic);
   if (c->figure == FLOW_TEMPERATURE) return p / rho / c->law[2];
   return NUMBER_ROOT(flow_square(u)) / NUMBER_ROOT(c->gamma * p / rho);
 }
@@ -39,7 +39,8 @@ ARITHMETIC number flow_figure_point(const flow_numbers *c, const number *own) {
 ARITHMETIC void flow_rates(const flow_numbers *c, int viscous, const number *own, number *rates) {
   const number rho = own[FLOW_DENSITY], p = own[FLOW_PRESSURE];
   number rate = NUMBER_ROOT(c->gamma * p / rho) * c->steepest;
-  for (int d = 0; d < 3; d++) rate = NUMBER_FMA(NUMBER_ABS(own[FLOW_U + d]), c->spacing[d], rate);
+  for (int d = 0; d < 3; d++)
+    rate = NUMBER_FMA(NUMBER_ABS(own[FLOW_U + d]), NUMBER_FILL(c->spacing[d]), rate);
   rates[FLOW_RATE] = rate;
   if (viscous) rates[FLOW_DIFFUSIVE_RATE] = flow_viscosity(c, rho, p) / rho * c->most * c->squares;
 }

@@ -49,23 +49,24 @@ enum { FLOW_READ_RATIO = FLOW_UNKNOWNS, FLOW_READ_THETA, FLOW_READ_MU, FLOW_READ
 /* What is read at the point alone: base, and two extras. */
 enum { FLOW_BASE, FLOW_EXTRA = FLOW_UNKNOWNS, FLOW_POINTS = 3 * FLOW_UNKNOWNS };
 
-/* The numbers of a call, rounded once. */
+/* The numbers of a call, rounded once. Each is one real, not one for each point of a line, because AVX-512
+ * loads and spreads a real in half of the time that it needs to load 64 bytes (Zen 4). */
 typedef struct flow_numbers {
-  number first[3][STENCIL_RADIUS];   /* a_l */
-  number quarter[3][STENCIL_RADIUS]; /* a_l/4 */
-  number second[3][STENCIL_RADIUS];  /* c_l times the viscosity; c_l/2 where it varies */
-  number heating[3][STENCIL_RADIUS]; /* those over 2 scale */
-  number third[3][STENCIL_RADIUS];   /* viscosity/3 a_l */
-  number inner;                      /* 1/(gamma - 1) */
-  number work, carried, scale;       /* e = -(work p div u + carried ratio M + scale X) */
-  number conduct;                    /* 2 gamma/((gamma - 1) Pr) */
-  number viscosity, law[3];          /* Sutherland: viscosity (T0 + S)/T0^(3/2), S, R */
-  number weight_f, weight_extra[2];
-  number step;                /* the weight of the right-hand side */
-  number excess, half_excess; /* gamma - 1, half of it */
-  number gamma;
-  number spacing[3], steepest, squares; /* 1/h, root and sum of 1/h^2 */
-  number most;                          /* the largest factor of the diffusive rate, max(1, gamma/Pr) */
+  real first[3][STENCIL_RADIUS];   /* a_l */
+  real quarter[3][STENCIL_RADIUS]; /* a_l/4 */
+  real second[3][STENCIL_RADIUS];  /* c_l times the viscosity; c_l/2 where it varies */
+  real heating[3][STENCIL_RADIUS]; /* those over 2 scale */
+  real third[3][STENCIL_RADIUS];   /* viscosity/3 a_l */
+  real inner;                      /* 1/(gamma - 1) */
+  real work, carried, scale;       /* e = -(work p div u + carried ratio M + scale X) */
+  real conduct;                    /* 2 gamma/((gamma - 1) Pr) */
+  real viscosity, law[3];          /* Sutherland: viscosity (T0 + S)/T0^(3/2), S, R */
+  real weight_f, weight_extra[2];
+  real step;                /* the weight of the right-hand side */
+  real excess, half_excess; /* gamma - 1, half of it */
+  real gamma;
+  real spacing[3], steepest, squares; /* 1/h, root and sum of 1/h^2 */
+  real most;                          /* the largest factor of the diffusive rate, max(1, gamma/Pr) */
   flow_law kind;
   flow_figure figure;
 } flow_numbers;
@@ -75,13 +76,13 @@ static inline void flow_numbers_axis(const struct stencil *stencil, const flow_g
   const double share = gas->law == FLOW_SUTHERLAND ? 0.5 : gas->viscosity;
   for (int l = 0; l < STENCIL_RADIUS; l++) {
     const double a = stencil->first[d][l], second = stencil->second[d][l + 1] * share;
-    c->first[d][l] = NUMBER_FILL(a);
-    c->quarter[d][l] = NUMBER_FILL(0.25 * a);
-    c->second[d][l] = NUMBER_FILL(second);
-    c->heating[d][l] = NUMBER_FILL(second / (2.0 * scale));
-    c->third[d][l] = NUMBER_FILL(gas->viscosity / 3.0 * a);
+    c->first[d][l] = (real)a;
+    c->quarter[d][l] = (real)(0.25 * a);
+    c->second[d][l] = (real)second;
+    c->heating[d][l] = (real)(second / (2.0 * scale));
+    c->third[d][l] = (real)(gas->viscosity / 3.0 * a);
   }
-  c->spacing[d] = NUMBER_FILL(1.0 / stencil->spacing[d]);
+  c->spacing[d] = (real)(1.0 / stencil->spacing[d]);
 }
 
 static inline flow_numbers flow_numbers_make(const struct stencil *stencil, const flow_call *call) {
@@ -98,24 +99,24 @@ static inline flow_numbers flow_numbers_make(const struct stencil *stencil, cons
     flow_numbers_axis(stencil, gas, scales[gas->form], d, &c);
     squares += 1.0 / (stencil->spacing[d] * stencil->spacing[d]);
   }
-  c.inner = NUMBER_FILL(inner);
-  c.work = NUMBER_FILL(of_pressure ? 1.0 + inner : 1.0);
-  c.carried = NUMBER_FILL(2.0 * inner);
-  c.scale = NUMBER_FILL(scales[gas->form]);
-  c.conduct = NUMBER_FILL(2.0 * gas->gamma * inner / gas->prandtl);
-  c.viscosity = NUMBER_FILL(gas->viscosity);
-  c.law[0] = NUMBER_FILL(gas->viscosity * (t0 + s) / (t0 * sqrt(t0)));
-  c.law[1] = NUMBER_FILL(s);
-  c.law[2] = NUMBER_FILL(gas->gas_constant);
-  c.weight_f = NUMBER_FILL(call->weight_f);
-  for (int i = 0; i < 2; i++) c.weight_extra[i] = NUMBER_FILL(call->weight_extra[i]);
-  c.step = NUMBER_FILL(call->weight);
-  c.excess = NUMBER_FILL(excess);
-  c.half_excess = NUMBER_FILL(0.5 * excess);
-  c.gamma = NUMBER_FILL(gas->gamma);
-  c.steepest = NUMBER_FILL(sqrt(squares));
-  c.squares = NUMBER_FILL(squares);
-  c.most = NUMBER_FILL(gas->gamma > gas->prandtl ? gas->gamma / gas->prandtl : 1.0);
+  c.inner = (real)inner;
+  c.work = (real)(of_pressure ? 1.0 + inner : 1.0);
+  c.carried = (real)(2.0 * inner);
+  c.scale = (real)(scales[gas->form]);
+  c.conduct = (real)(2.0 * gas->gamma * inner / gas->prandtl);
+  c.viscosity = (real)(gas->viscosity);
+  c.law[0] = (real)(gas->viscosity * (t0 + s) / (t0 * sqrt(t0)));
+  c.law[1] = (real)s;
+  c.law[2] = (real)(gas->gas_constant);
+  c.weight_f = (real)(call->weight_f);
+  for (int i = 0; i < 2; i++) c.weight_extra[i] = (real)(call->weight_extra[i]);
+  c.step = (real)(call->weight);
+  c.excess = (real)excess;
+  c.half_excess = (real)(0.5 * excess);
+  c.gamma = (real)(gas->gamma);
+  c.steepest = (real)(sqrt(squares));
+  c.squares = (real)squares;
+  c.most = (real)(gas->gamma > gas->prandtl ? gas->gamma / gas->prandtl : 1.0);
   return c;
 }
 
@@ -132,7 +133,7 @@ ARITHMETIC number flow_sutherland(const flow_numbers *c, number ratio) {
 
 /* The viscosity at a point where it is asked for by the law of the call. */
 ARITHMETIC number flow_viscosity(const flow_numbers *c, number density, number pressure) {
-  return c->kind == FLOW_SUTHERLAND ? flow_sutherland(c, pressure / density) : c->viscosity;
+  return c->kind == FLOW_SUTHERLAND ? flow_sutherland(c, pressure / density) : NUMBER_FILL(c->viscosity);
 }
 
 /* What two points of a pair have in common, `low` below `high`: no more than its sign depends on which of
@@ -159,65 +160,70 @@ ARITHMETIC flow_between flow_between_make(const flow_numbers *c, int form, int l
   return b;
 }
 
-/* The mass that flows between the points: adds to M, and returns k. */
+/* `b` above, -b below. */
+ARITHMETIC number flow_signed(int up, number b) {
+  return up ? b : -b;
+}
+
+/* The mass that flows between the points: adds to M, and returns k of the lower one. */
 ARITHMETIC number flow_mass(const flow_numbers *c, int form, int d, int l, int up, const number *own,
                             const number *other, const flow_between *b, number *sums) {
   const number rho = own[FLOW_DENSITY], u = own[FLOW_U + d];
   if (form == FLOW_DIVERGENCE) {
-    const number a = up ? c->first[d][l] : -c->first[d][l];
+    const number half = NUMBER_FILL((real)0.5 * c->first[d][l]);
     const number flux = other[FLOW_DENSITY] * other[FLOW_U + d];
-    sums[FLOW_M] = NUMBER_FMA((real)0.5 * a, flux - rho * u, sums[FLOW_M]);
-    return a * flux;
+    sums[FLOW_M] = NUMBER_FMA(half, flow_signed(up, flux - rho * u), sums[FLOW_M]);
+    return c->first[d][l] * flux;
   }
-  const number k = c->quarter[d][l] * b->product, quarter = up ? c->quarter[d][l] : -c->quarter[d][l];
-  sums[FLOW_M] = NUMBER_FMA(quarter, b->product - (rho + rho) * (u + u), sums[FLOW_M]);
-  return up ? k : -k;
+  const number quarter = NUMBER_FILL(c->quarter[d][l]);
+  sums[FLOW_M] = NUMBER_FMA(quarter, flow_signed(up, b->product - (rho + rho) * (u + u)), sums[FLOW_M]);
+  return quarter * b->product;
 }
 
-/* The energy of a form. du, warmth: differences from the point to its neighbour. */
-ARITHMETIC number flow_energy(const flow_numbers *c, int form, int d, number k, const flow_between *b,
-                              const number *other, const number *du, number warmth, number x) {
+/* The energy of a form. k: of the lower point. */
+ARITHMETIC number flow_energy(const flow_numbers *c, int form, int d, int up, number k, const flow_between *b,
+                              const number *other, number x) {
   if (form == FLOW_KEEP_PE) return NUMBER_FMA(b->push, b->along, x);
+  if (form == FLOW_KEEP) return NUMBER_FMA(k, b->warmth, x);
+  const number own_k = flow_signed(up, k), du = flow_signed(up, b->du[d]);
   if (form == FLOW_DIVERGENCE) {
-    const number enthalpy = NUMBER_FMA(c->inner, other[FLOW_U + d], du[d]);
-    return NUMBER_FMA(b->push, enthalpy, NUMBER_FMA((real)0.5 * k, b->square, x));
+    const number enthalpy = NUMBER_FMA(NUMBER_FILL(c->inner), other[FLOW_U + d], du);
+    return NUMBER_FMA(b->push, enthalpy, NUMBER_FMA((real)0.5 * own_k, b->square, x));
   }
-  if (form == FLOW_KEEP) return NUMBER_FMA(k, warmth, x);
-  const number carried = NUMBER_FMA(c->inner, warmth, (real)0.5 * b->square);
-  return NUMBER_FMA(k, carried, NUMBER_FMA((real)0.5 * b->push, du[d], x));
+  const number warmth = flow_signed(up, b->warmth);
+  const number carried = NUMBER_FMA(NUMBER_FILL(c->inner), warmth, (real)0.5 * b->square);
+  return NUMBER_FMA(own_k, carried, NUMBER_FMA((real)0.5 * b->push, du, x));
 }
 
 /* Adds what a neighbour at distance l + 1 along d, above or below, adds to the sums of a point. b: what both
- * have in common. */
+ * have in common. Signs of two factors that both change with the side are left out: their product is the same
+ * to the bit. */
 ARITHMETIC void flow_add(const flow_numbers *c, int form, int law, int d, int l, int up, const number *own,
                          const number *other, const flow_between *b, number *sums) {
-  const number a = up ? c->first[d][l] : -c->first[d][l];
+  const number a = NUMBER_FILL(c->first[d][l]);
   const number k = flow_mass(c, form, d, l, up, own, other, b, sums);
-  number du[3], weight = k;
-  for (int j = 0; j < 3; j++) du[j] = up ? b->du[j] : -b->du[j];
-  const number warmth = up ? b->warmth : -b->warmth;
+  number weight = k;
   sums[FLOW_N + d] += b->push;
-  sums[FLOW_X] = flow_energy(c, form, d, k, b, other, du, warmth, sums[FLOW_X]);
+  sums[FLOW_X] = flow_energy(c, form, d, up, k, b, other, sums[FLOW_X]);
   if (law == FLOW_INVISCID) {
-    sums[FLOW_THETA] = NUMBER_FMA(a, du[d], sums[FLOW_THETA]);
+    sums[FLOW_THETA] = NUMBER_FMA(a, b->du[d], sums[FLOW_THETA]);
   } else {
-    number mu = c->second[d][l], heat = c->heating[d][l];
+    number mu = NUMBER_FILL(c->second[d][l]), heat = NUMBER_FILL(c->heating[d][l]);
     if (law == FLOW_SUTHERLAND) mu = mu * (own[FLOW_READ_MU] + other[FLOW_READ_MU]);
     if (law == FLOW_SUTHERLAND) heat = heat * (own[FLOW_READ_MU] + other[FLOW_READ_MU]);
-    const number warmer = NUMBER_FMA(c->conduct, warmth, b->square);
-    const number theta = up ? b->theta : -b->theta;
-    weight = k - mu;
+    const number warmer = NUMBER_FMA(NUMBER_FILL(c->conduct), flow_signed(up, b->warmth), b->square);
+    weight = up ? k - mu : k + mu;
     sums[FLOW_X] = NUMBER_FMA(-heat, warmer, sums[FLOW_X]);
-    for (int j = 0; j < 3; j++) sums[FLOW_G + 3 * j + d] = NUMBER_FMA(a, du[j], sums[FLOW_G + 3 * j + d]);
+    for (int j = 0; j < 3; j++) sums[FLOW_G + 3 * j + d] = NUMBER_FMA(a, b->du[j], sums[FLOW_G + 3 * j + d]);
     if (law == FLOW_SUTHERLAND) {
-      sums[FLOW_DIFF_THETA + d] = NUMBER_FMA(a, theta, sums[FLOW_DIFF_THETA + d]);
-      sums[FLOW_DIFF_MU + d] = NUMBER_FMA(a, other[FLOW_READ_MU] - own[FLOW_READ_MU], sums[FLOW_DIFF_MU + d]);
+      const number steeper = other[FLOW_READ_MU] - own[FLOW_READ_MU];
+      sums[FLOW_DIFF_THETA + d] = NUMBER_FMA(a, b->theta, sums[FLOW_DIFF_THETA + d]);
+      sums[FLOW_DIFF_MU + d] = NUMBER_FMA(a, flow_signed(up, steeper), sums[FLOW_DIFF_MU + d]);
     } else {
-      const number third = up ? c->third[d][l] : -c->third[d][l];
-      sums[FLOW_N + d] = NUMBER_FMA(-third, theta, sums[FLOW_N + d]);
+      sums[FLOW_N + d] = NUMBER_FMA(NUMBER_FILL(c->third[d][l]), -b->theta, sums[FLOW_N + d]);
     }
   }
-  for (int j = 0; j < 3; j++) sums[FLOW_N + j] = NUMBER_FMA(weight, du[j], sums[FLOW_N + j]);
+  for (int j = 0; j < 3; j++) sums[FLOW_N + j] = NUMBER_FMA(weight, b->du[j], sums[FLOW_N + j]);
 }
 
 /* flow_add for one point and its neighbour. */
@@ -271,7 +277,7 @@ ARITHMETIC number flow_heat(const flow_numbers *c, int form, int law, const numb
   if (form == FLOW_KEEP || form == FLOW_KENNEDY_GRUBER)
     lost = NUMBER_FMA(c->carried * own[FLOW_READ_RATIO], sums[FLOW_M], lost);
   if (law == FLOW_INVISCID) return -lost;
-  const number mu = law == FLOW_SUTHERLAND ? own[FLOW_READ_MU] : c->viscosity;
+  const number mu = law == FLOW_SUTHERLAND ? own[FLOW_READ_MU] : NUMBER_FILL(c->viscosity);
   const number across = law == FLOW_CONSTANT ? sums[FLOW_G] : flow_turning_across(sums + FLOW_G);
   const number turning = flow_turning(across, sums + FLOW_G);
   const number friction = NUMBER_FMA((real)(-2.0 / 3.0) * theta, theta, turning);
@@ -279,13 +285,13 @@ ARITHMETIC number flow_heat(const flow_numbers *c, int form, int law, const numb
 }
 
 /* A state's part of the scheme's sum: adds its differences from the base to mass, momentum and energy. */
-ARITHMETIC void flow_blend(const flow_numbers *c, number weight, const number *f, const number *base,
+ARITHMETIC void flow_blend(const flow_numbers *c, real weight, const number *f, const number *base,
                            number *delta, number *mass, number *momentum, number *energy) {
   const number share = weight * f[FLOW_DENSITY];
   for (int j = 0; j < 3; j++) delta[j] = f[FLOW_U + j] - base[FLOW_U + j];
-  *mass = NUMBER_FMA(weight, f[FLOW_DENSITY] - base[FLOW_DENSITY], *mass);
+  *mass = NUMBER_FMA(NUMBER_FILL(weight), f[FLOW_DENSITY] - base[FLOW_DENSITY], *mass);
   for (int j = 0; j < 3; j++) momentum[j] = NUMBER_FMA(share, delta[j], momentum[j]);
-  *energy = NUMBER_FMA(weight, f[FLOW_PRESSURE] - base[FLOW_PRESSURE], *energy);
+  *energy = NUMBER_FMA(NUMBER_FILL(weight), f[FLOW_PRESSURE] - base[FLOW_PRESSURE], *energy);
   *energy = NUMBER_FMA(c->half_excess * share, flow_square(delta), *energy);
 }
 
@@ -305,10 +311,11 @@ ARITHMETIC void flow_finish(const flow_numbers *c, int form, int law, const numb
   const number flow = sums[FLOW_M] + sums[FLOW_M];
   for (int j = 0; j < 3; j++) {
     heat = NUMBER_FMA(-delta[j], sums[FLOW_N + j], heat);
-    momentum[j] = NUMBER_FMA(-c->step, NUMBER_FMA(flow, delta[j], sums[FLOW_N + j]), momentum[j]);
+    momentum[j] =
+        NUMBER_FMA(NUMBER_FILL(-c->step), NUMBER_FMA(flow, delta[j], sums[FLOW_N + j]), momentum[j]);
   }
-  energy = NUMBER_FMA(c->excess * c->step, heat, energy);
-  const number rho = at[FLOW_DENSITY] + NUMBER_FMA(-c->step, flow, mass);
+  energy = NUMBER_FMA(NUMBER_FILL(c->excess * c->step), heat, energy);
+  const number rho = at[FLOW_DENSITY] + NUMBER_FMA(NUMBER_FILL(-c->step), flow, mass);
   const number inverse = (real)1 / rho;
   for (int j = 0; j < 3; j++) v[j] = momentum[j] * inverse;
   out[FLOW_DENSITY] = rho;
@@ -320,8 +327,8 @@ ARITHMETIC void flow_finish(const flow_numbers *c, int form, int law, const numb
  * pressure. */
 ARITHMETIC void flow_first_pair(const flow_numbers *c, int d, int l, int up, const number *own,
                                 const number *other, number *sums) {
-  const number a = up ? c->first[d][l] : -c->first[d][l];
-  sums[0] = NUMBER_FMA(a, other[FLOW_U + d] - own[FLOW_U + d], sums[0]);
+  const number du = flow_signed(up, other[FLOW_U + d] - own[FLOW_U + d]);
+  sums[0] = NUMBER_FMA(NUMBER_FILL(c->first[d][l]), du, sums[0]);
 }
 
 ARITHMETIC void flow_first_finish(const flow_numbers *c, const number *sums, const number *at, number *out) {
