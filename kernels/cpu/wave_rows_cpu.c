@@ -192,7 +192,10 @@ static void fill_row(const wave_job *job, wave_work *work, const wave_tile *tile
   for (int i = 0; i < stack->count; i++) g.out[i] = q[i] = ring_row(job, work, tile, stack->z + i, to);
   first_row(job, work, stack, &g, y, USE_PRODUCT);
   for (int i = 0; i < stack->count; i++) {
-    for (int x = 0; x < job->nx && job->sums; x++) q[i][x] = g.factor[i][x] * work->sum[i][x];
+    for (int x = 0; x < job->nx && job->sums; x += LINE) {
+      const number product = line_load(g.factor[i] + x) * line_load(work->sum[i] + x);
+      __builtin_memcpy(q[i] + x, &product, sizeof product);
+    }
     complete_row(job, q[i]);
   }
 }
