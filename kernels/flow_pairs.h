@@ -49,8 +49,8 @@ enum { FLOW_READ_RATIO = FLOW_UNKNOWNS, FLOW_READ_THETA, FLOW_READ_MU, FLOW_READ
 /* What is read at the point alone: base, and two extras. */
 enum { FLOW_BASE, FLOW_EXTRA = FLOW_UNKNOWNS, FLOW_POINTS = 3 * FLOW_UNKNOWNS };
 
-/* The numbers of a call, rounded once. Each is one real, not one for each point of a line, because AVX-512
- * loads and spreads a real in half of the time that it needs to load 64 bytes (Zen 4). */
+/* The numbers of a call, rounded once. Each is one real, not one for each point of a line: a processor loads
+ * and spreads a real in less time than 64 bytes (docs/explanation/performance.md, "Flow on the CPU"). */
 typedef struct flow_numbers {
   real first[3][STENCIL_RADIUS];   /* a_l */
   real quarter[3][STENCIL_RADIUS]; /* a_l/4 */
