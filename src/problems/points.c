@@ -8,6 +8,7 @@
 #include "files/array_file.h"
 #include "problems/problem.h"
 #include "problems/rounded.h"
+#include "settings/equations.h"
 
 /* The section of the configuration that gives the places. */
 typedef struct request {
@@ -211,8 +212,10 @@ static int64_t image_of(const config *config, const grid *grid, int d, int64_t i
   return i < 0 ? -i : 2 * (n - 1) - i;
 }
 
+/* Returns 1 if a field goes on beyond an end as its image: not at walls that absorb sound. */
 static int folds(const config *config, int d, int end) {
-  return config->ends[d][end] == CONFIG_END_WALL || config->ends[d][end] == CONFIG_END_FREE;
+  const int absorbs = !equation_is(config, EQUATION_LEAPS) && config->absorbed[d][end] > 0.0;
+  return config->ends[d][end] == CONFIG_END_FREE || (config->ends[d][end] == CONFIG_END_WALL && !absorbs);
 }
 
 /* Adds the weight of a point to an earlier entry of the same point. */

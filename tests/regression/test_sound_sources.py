@@ -240,6 +240,28 @@ def test_keys_of_sources_and_receivers_without_places(tmp_path):
     )
 
 
+@pytest.mark.parametrize(("absorption", "error"), [(0, 0.03), (1, 0.008)])
+def test_receivers_beside_a_wall(tmp_path, absorption, error):
+    """A pulse that a wall reflects is even about it, and one that leaves through it is not."""
+    width, h = 0.08, 0.02
+    places = [2 - offset * h for offset in (0, 0.25, 0.5, 1.5, 2.5, 3.5)]
+    configuration = {
+        "grid": {"nx": 101, "ny": 9, "nz": 9, "lx": 2},
+        "boundary": {"x": "wall", "absorption_x_high": absorption},
+        "physics": {"equation": "acoustics", "difference": "upwind"},
+        "receivers": {"points": '"' + "; ".join(f"{x} 0.5 0.5" for x in places) + '"'},
+        "initial": {"case": "formula", "formula": f"exp(-(x - 1)^2/(2*{width}^2))"},
+        "time": {"scheme": "rk4", "dt": 0.2 * h, "t_end": 1.6},
+        "output": {"diagnostics_every": 0},
+    }
+    run(tmp_path / "run", configuration)
+    with h5py.File(tmp_path / "run" / "receivers.h5") as file:
+        t, traces = file["time"][:], file["p"][:]
+    for x, trace in zip(places, traces.T if traces.shape[1] == len(places) else traces, strict=True):
+        exact = sum(s * np.exp(-((d - t) ** 2) / (2 * width**2)) / 2 for s, d in ((1, x - 1), (1 - absorption, 3 - x)))
+        assert np.abs(trace - exact).max() < error * np.abs(exact).max()
+
+
 def traces_of(path):
     with h5py.File(path) as file:
         return file["positions"][:].tolist(), file["step"][:].tolist(), file["p"][:]

@@ -127,13 +127,21 @@ def on_ends(configuration, shape, kind):
     return result
 
 
+def absorbs(configuration, d, end):
+    keys = configuration.get("boundary", {})
+    absorption = keys.get(f"absorption_{AXES[d]}_{('low', 'high')[end]}", keys.get("absorption", 0))
+    wall = ends(configuration, d)[end] == "wall" and configuration["physics"]["equation"] == "acoustics"
+    return ends(configuration, d)[end] in ("absorbing", "layer") or (wall and absorption > 0)
+
+
 def interpolation(configuration, d, x):
-    """Lagrange's weights on eight points, folded at walls and free ends, as a dense vector."""
+    """Lagrange's weights on eight points, folded at rigid walls and free ends, as a dense vector."""
     n, h, kinds = configuration["grid"][f"n{AXES[d]}"], spacing(configuration, d), ends(configuration, d)
     first = math.floor(x / h) - 3
-    for end, bound in ((0, max(first, 0)), (1, min(first, n - 8))):
-        if kinds[end] in ("absorbing", "layer"):
-            first = bound
+    if absorbs(configuration, d, 0):
+        first = max(first, 0)
+    if absorbs(configuration, d, 1):
+        first = min(first, n - 8)
     result = np.zeros(n)
     for k in range(8):
         weight = np.prod([(x / h - first - i) / (k - i) for i in range(8) if i != k])
