@@ -202,7 +202,7 @@ LINE_INLINE void row_largest(const pairs_job *job, int viscous, ptrdiff_t row, d
     flow_rates(job->numbers, viscous, own, rates);
     for (int i = 0; i < (viscous ? FLOW_RATES : 1); i++) {
       best[i] = line_larger(rates[i], best[i]);
-      rest[i] += rates[i] - rates[i]; /* 0, or NaN where a rate is not finite */
+      rest[i] += rates[i] * line_fill(0); /* 0, or NaN where a rate is not finite */
     }
   }
   for (int i = 0; i < FLOW_RATES; i++) largest[i] = line_largest(best[i] + rest[i]);
