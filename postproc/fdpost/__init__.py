@@ -1,5 +1,7 @@
 """Readers, pictures and a scaling model for runs of fdapp."""
 
+import importlib
+
 from .errors import DataError, PostError, UsageError
 
 __all__ = [
@@ -10,6 +12,7 @@ __all__ = [
     "UsageError",
     "isotropic_turbulence",
     "open_run",
+    "receivers",
     "run",
     "write_field",
 ]
@@ -17,11 +20,14 @@ __version__ = "0.2.0"
 
 
 def __getattr__(name):
-    """Run and State are imported when they are first used: fdplot can then say that numpy or h5py is missing."""
+    """Run, State and receivers are imported when they are first used: fdplot can then say that numpy or h5py is
+    missing."""
     if name == "Run":
         from .reader import Run as found
     elif name == "State":
         from .frames import State as found
+    elif name == "receivers":
+        found = importlib.import_module(".receivers", __name__)  # `from . import` would come back here
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return found

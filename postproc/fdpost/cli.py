@@ -54,7 +54,8 @@ Steps of different lengths are interpolated to equal ones; where gaps are too lo
   fdplot receivers runs/layers                      section of all traces, and some of them
   fdplot receivers runs/layers --traces 0 30 60 --clip 0.01 -o section.pdf
   fdplot receivers runs/layers --segy layers.sgy    and a SEG-Y file of them, which needs the package segyio
-SEG-Y counts time in whole microseconds; traces are interpolated to the next one below the run's own interval.""",
+SEG-Y counts time in whole microseconds; traces are interpolated to the next one below the run's own interval. They
+begin at a whole millisecond, with zeros up to the run's first sample. Coordinates have at most four decimals.""",
     "scaling": """examples:
   fdplot scaling runs/scaling/weak                  leaves report.md, weak.png, model.png, extrapolation.png there""",
     "throughput": """examples:
@@ -214,6 +215,8 @@ def make_parser():
     receivers.add_argument("--interval", type=positive(int), metavar="US", help="of SEG-Y samples, in microseconds")
     receivers.add_argument("--seconds", type=positive(float), default=1.0, metavar="S",
                            help="seconds in the run's unit of time (default: 1)")  # fmt: skip
+    receivers.add_argument("--metres", type=positive(float), default=1.0, metavar="M",
+                           help="metres in the run's unit of length (default: 1)")  # fmt: skip
     scaling = add_command(subparsers, "scaling", "report and plots of a study made by run/scaling", False)
     scaling.add_argument("study", metavar="DIR", help="the study's directory, with results.csv")
     throughput = add_command(subparsers, "throughput", "figure of merit against the grid's size, of run/benchmark")

@@ -196,7 +196,7 @@ def command_receivers(args):
 
     run = Run(args.run)
     if args.segy:
-        print(receivers.write_segy(run, Path(args.segy), args.interval, args.seconds))
+        print(receivers.write_segy(run, args.segy, args.interval, args.seconds, args.metres))
     print(style.save(receivers.draw_receivers(run, args.traces, args.clip), target(args, run, "receivers.png")))
 
 

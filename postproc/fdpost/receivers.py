@@ -1,6 +1,8 @@
 """Traces of a run's receivers (receivers.h5): reading, pictures, and SEG-Y files."""
 
+import math
 from dataclasses import dataclass
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -8,14 +10,13 @@ from matplotlib.figure import Figure
 
 from . import style
 from .errors import DataError, UsageError
-from .series import EVEN
+from .series import EVEN, interpolated, usable
 
 MOST_TRACES = 6  # of a picture, if none are chosen
 LEAST_SECTION = 8  # receivers that make a section
 CLIPPED = 95  # percent of a section's magnitudes that lie within its colours
 POWERS = (-2, 4)  # of ten, beyond which they stand apart from the numbers of an axis
-NEAR = 8  # samples of an interpolation in time
-LONGEST = 32767  # of an interval and of a trace, in SEG-Y's numbers of two bytes
+LONGEST = 32767  # of an interval, a delay and a trace, in SEG-Y's numbers of two bytes
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,34 @@ class Receivers:
         varying = np.flatnonzero(np.ptp(self.positions, axis=0) > 0)
         return int(varying[0]) if len(varying) == 1 else None
 
+    @property
+    def even(self):
+        """(an index of the samples that `at` interpolates on, their usual interval). Where intervals are equal but for
+        the last one, the last sample is left out: the step to t_end may be shortened. UsageError for gaps of more than
+        two usual intervals."""
+        try:
+            return usable(self.time)
+        except UsageError as error:
+            raise UsageError(f"receivers: {error}; has the run been resumed with another receivers.every?") from error
+
+    def at(self, times):
+        """The traces at other times, interpolated on the eight samples around each. UsageError for times before the
+        first sample or after the last one, and as of `even`."""
+        kept, usual = self.even
+        time, times, slack = self.time[kept], np.asarray(times, dtype=float), EVEN * usual
+        if len(times) and not time[0] - slack <= np.min(times) <= np.max(times) <= time[-1] + slack:
+            raise UsageError(f"traces at t = {np.min(times):.6g} to {np.max(times):.6g} are wanted; the samples reach "
+                             f"from {time[0]:.6g} to {time[-1]:.6g}")  # fmt: skip
+        return interpolated(time, self.p[kept], np.clip(times, time[0], time[-1]))
+
     def evenly(self, interval):
-        """The traces at multiples of `interval`, interpolated on eight samples."""
-        count = int(self.time[-1] / interval * (1 + 1e-12)) + 1
-        return resampled(self.time, self.p, interval * np.arange(count))
+        """The traces at t = time[0], time[0] + interval, ... up to the last sample, as by `at`."""
+        return self.at(times_from(self.time[0], interval, self.time[self.even[0]][-1]))
+
+
+def times_from(start, interval, end):
+    """start, start + interval, ... up to end."""
+    return np.minimum(start + interval * np.arange(int((end - start) / interval + EVEN) + 1), end)
 
 
 def read_receivers(path):
@@ -52,22 +77,6 @@ def read_receivers(path):
     if found.p.shape != shape or found.step.shape != shape[:1] or 0 in shape:
         raise DataError(f"{path}: p has the shape {found.p.shape}; {shape[0]} times and {shape[1]} receivers are there")
     return found
-
-
-def resampled(time, values, wanted):
-    """Values (m, n) at other times, by Lagrange's polynomial through the eight samples around each (as many as there
-    are, if fewer). UsageError if the samples do not lie evenly."""
-    steps, near = np.diff(time), min(NEAR, len(time))
-    if len(time) > 1 and np.max(np.abs(steps - steps[0])) > EVEN * steps[0]:
-        raise UsageError("the samples of the receivers do not lie evenly in time")
-    place = (wanted - time[0]) / (steps[0] if len(time) > 1 else 1.0)
-    first = np.clip(np.floor(place).astype(int) - (near - 1) // 2, 0, len(time) - near)
-    result = np.zeros((len(wanted), values.shape[1]))
-    for k in range(near):
-        others = [i for i in range(near) if i != k]
-        weight = np.prod([(place - first - i) / (k - i) for i in others], axis=0)
-        result += weight[:, None] * values[first + k]
-    return result
 
 
 def chosen(receivers, numbers):
@@ -126,7 +135,7 @@ def draw_receivers(run, numbers=None, clip=None):
 def interval_of(receivers, interval, seconds):
     """(interval in the run's unit of time, the same in whole microseconds): the next whole one below the run's, or that
     which is asked for in microseconds. UsageError."""
-    own = (receivers.time[-1] - receivers.time[0]) / max(len(receivers.time) - 1, 1) * seconds * 1e6
+    own = receivers.even[1] * seconds * 1e6
     whole = int(own * (1 + 1e-9)) if interval is None else interval
     if not 1 <= whole <= LONGEST or whole != int(whole):
         raise UsageError(f"an interval of {whole} microseconds; SEG-Y takes whole ones, 1 to {LONGEST}: the run's is "
@@ -134,10 +143,42 @@ def interval_of(receivers, interval, seconds):
     return whole * 1e-6 / seconds, int(whole)
 
 
+def traces_from(receivers, interval, seconds):
+    """(traces (n, m), the time of their first samples in whole milliseconds). SEG-Y counts that time in milliseconds:
+    traces begin at the last whole one that is not after the first sample, and are zero before that sample. UsageError
+    for a time that SEG-Y cannot hold."""
+    kept, usual = receivers.even
+    time = receivers.time[kept]
+    delay = math.floor(time[0] * seconds * 1e3 * (1 + 1e-9))
+    if not 0 <= delay <= LONGEST:
+        raise UsageError(f"the first sample is at {delay} ms; SEG-Y takes 0 to {LONGEST}: `seconds` is the run's unit "
+                         "of time")  # fmt: skip
+    wanted = times_from(delay * 1e-3 / seconds, interval, time[-1])
+    known = wanted >= time[0] - EVEN * usual
+    traces = np.zeros((receivers.p.shape[1], len(wanted)), dtype=np.float32)
+    traces[:, known] = receivers.at(wanted[known]).T
+    return traces, delay
+
+
 def scale_of(positions):
-    """The power of ten, at most 10,000, by which coordinates become whole numbers of four bytes."""
+    """The power of ten, at most 10,000, by which coordinates become whole numbers of four bytes. UsageError."""
     largest = float(np.max(np.abs(positions))) or 1.0
-    return next((scale for scale in (10000, 1000, 100, 10) if largest * scale < 2**31), 1)
+    for scale in (10000, 1000, 100, 10, 1):
+        if largest * scale < 2**31:
+            return scale
+    raise UsageError(f"a coordinate of {largest:.6g} m; SEG-Y takes less than {2**31}: `metres` is the run's unit of "
+                     "length")  # fmt: skip
+
+
+def check_apart(positions, scale):
+    """UsageError if receivers at different places get the same coordinates."""
+    places, numbers = np.unique(np.rint(positions * scale), axis=0, return_inverse=True)
+    if len(places) < len(positions):
+        order = np.argsort(numbers.ravel(), kind="stable")
+        first = np.flatnonzero(np.diff(numbers.ravel()[order]) == 0)[0]
+        raise UsageError(f"receivers {order[first]} and {order[first + 1]} have the same coordinates in whole "
+                         f"{1 / scale:g} m, as SEG-Y takes them; `metres` is the run's unit of length: 1000 times "
+                         "that writes millimetres as metres")  # fmt: skip
 
 
 def sources_of(run):
@@ -150,48 +191,53 @@ def sources_of(run):
     return np.array(places[0]) if len(places) == 1 and len(places[0]) == 3 else None
 
 
-def headers(receivers, number, source, scale, microseconds, samples):
-    """{name of a field of segyio.TraceField: value} of a trace."""
-    x, y, z = (round(value * scale) for value in receivers.positions[number])
+def headers(number, position, source, scale):
+    """{name of a field of segyio.TraceField: value} of a trace, as far as traces differ. Places are in metres."""
+    x, y, z = (round(value * scale) for value in position)
     found = {"TRACE_SEQUENCE_LINE": number + 1, "TRACE_SEQUENCE_FILE": number + 1, "TraceNumber": number + 1,
              "FieldRecord": 1, "TraceIdentificationCode": 1, "SourceGroupScalar": -scale, "ElevationScalar": -scale,
-             "GroupX": x, "GroupY": y, "ReceiverGroupElevation": -z, "CoordinateUnits": 1,
-             "TRACE_SAMPLE_COUNT": samples, "TRACE_SAMPLE_INTERVAL": microseconds}  # fmt: skip
+             "GroupX": x, "GroupY": y, "ReceiverGroupElevation": -z, "CoordinateUnits": 1}  # fmt: skip
     if source is not None:
         at = [round(value * scale) for value in source]
-        distance = np.linalg.norm(receivers.positions[number][:2] - source[:2])
+        distance = np.linalg.norm(position[:2] - source[:2])
         found |= {"SourceX": at[0], "SourceY": at[1], "SourceDepth": at[2], "offset": round(distance)}
     return found
 
 
-def write_segy(run, path, interval=None, seconds=1.0):
+def write_segy(run, path, interval=None, seconds=1.0, metres=1.0):
     """Write a run's traces to a SEG-Y file of IEEE numbers in single precision; needs segyio. Returns the path.
 
     SEG-Y counts time in whole microseconds: traces are interpolated to an `interval` of so many, by default the next
     whole number below the run's own. seconds: those in the run's unit of time, such as 1e-3 if it counts milliseconds.
-    z counts downwards: a receiver's elevation is -z, the depth of a source z. Coordinates are scaled as their headers
-    say; the offset is in whole units of length, for which SEG-Y has no scale. UsageError for an interval or a length
-    that SEG-Y cannot hold."""
+    Traces begin at a whole millisecond, their DelayRecordingTime, with zeros up to the run's first sample. metres:
+    those in the run's unit of length, such as 1e3 if it counts kilometres. z counts downwards: a receiver's elevation
+    is -z, the depth of a source z. Coordinates are scaled as their headers say; the offset is in whole metres, for
+    which SEG-Y has no scale. UsageError for an interval, a delay or a length that SEG-Y cannot hold, and for
+    receivers whose places it cannot tell apart."""
     import segyio  # optional
 
-    receivers = run.receivers
+    receivers, path = run.receivers, Path(path)
     step, microseconds = interval_of(receivers, interval, seconds)
-    traces = np.ascontiguousarray(receivers.evenly(step).T, dtype=np.float32)
+    traces, delay = traces_from(receivers, step, seconds)
     count, samples = traces.shape
     if samples > LONGEST:
         raise UsageError(f"{samples} samples in a trace; SEG-Y takes {LONGEST}: `interval` chooses a longer one")
-    source = sources_of(run)
-    scale = scale_of(receivers.positions if source is None else np.vstack([receivers.positions, source]))
+    positions, source = receivers.positions * metres, sources_of(run)
+    source = None if source is None else source * metres
+    scale = scale_of(positions if source is None else np.vstack([positions, source]))
+    check_apart(positions, scale)
     spec = segyio.spec()
     spec.format, spec.sorting = 5, 2
-    spec.samples, spec.tracecount = np.arange(samples) * microseconds * 1e-3, count
+    spec.samples, spec.tracecount = delay + np.arange(samples) * microseconds * 1e-3, count
+    same = {"TRACE_SAMPLE_COUNT": samples, "TRACE_SAMPLE_INTERVAL": microseconds, "DelayRecordingTime": delay}
     with style.whole_file(path) as part, segyio.create(str(part), spec) as file:
         words = {1: f"fdapp run {run.name}", 2: "p at receivers of a wave", 4: f"coordinates times {scale}",
-                 3: f"interval {microseconds} us; 1 unit of time is {seconds:g} s"}  # fmt: skip
+                 3: f"interval {microseconds} us; 1 unit of time is {seconds:g} s, of length {metres:g} m",
+                 5: f"zeros before the first sample at {receivers.time[0] * seconds:.9g} s"}  # fmt: skip
         file.text[0] = segyio.tools.create_text_header(words)
-        file.bin.update(hdt=microseconds, hns=samples, format=5, ntrpr=count if count <= LONGEST else 0)
+        file.bin.update(hdt=microseconds, hns=samples, format=5, ntrpr=count if count <= LONGEST else 0, mfeet=1)
         for number in range(count):
-            fields = headers(receivers, number, source, scale, microseconds, samples)
+            fields = headers(number, positions[number], source, scale) | same
             file.header[number] = {getattr(segyio.TraceField, name): value for name, value in fields.items()}
             file.trace[number] = traces[number]
     return path

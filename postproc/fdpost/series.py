@@ -1,4 +1,4 @@
-"""Time series at equal steps, which a spectrum needs."""
+"""Time series at equal steps, which a spectrum and SEG-Y need."""
 
 from dataclasses import dataclass
 
@@ -34,21 +34,32 @@ def evenly(time, values):
     time, values = np.asarray(time, dtype=float), np.asarray(values, dtype=float)
     if len(time) < LEAST:
         raise UsageError(f"a spectrum needs at least {LEAST} samples; there are {len(time)}")
+    try:
+        kept, usual = usable(time)
+    except UsageError as error:
+        advice = "output.probes_at gives samples at equal times, for waves output.probes_every"
+        raise UsageError(f"no spectrum: {error}; {advice}") from error
+    if equal(time):
+        return Series(values[kept], usual, False)
+    count = max(LEAST, int(np.ceil((time[-1] - time[0]) / usual * (1 - EVEN))) + 1)
+    wanted, dt = np.linspace(time[0], time[-1], count, retstep=True)
+    return Series(interpolated(time[kept], values[kept], wanted), float(dt), True)
+
+
+def usable(time):
+    """(an index of the samples to interpolate on, the usual step). At equal steps it chooses all samples but a last one
+    of another length, else all that are not too near to each other. UsageError for gaps of more than WIDEST usual
+    steps."""
     if equal(time):
         steps = np.diff(time)
-        count = len(time) - bool(abs(steps[-1] - steps[0]) > EVEN * abs(steps[0]))
-        return Series(values[:count], (time[count - 1] - time[0]) / (count - 1), False)
+        count = len(time) - bool(len(steps) and abs(steps[-1] - steps[0]) > EVEN * abs(steps[0]))
+        return slice(count), (time[count - 1] - time[0]) / max(count - 1, 1)
     usual = usual_step(time)
     kept = apart(time, CLOSEST * usual)
     widest = float(np.diff(time[kept]).max())
     if widest > WIDEST * usual * (1 + EVEN):
-        raise UsageError(
-            f"no spectrum: the samples' distances differ, {usual:.4g} as a rule and up to {widest:.4g};"
-            " output.probes_at gives samples at equal times, for waves output.probes_every"
-        )
-    count = max(LEAST, int(np.ceil((time[-1] - time[0]) / usual * (1 - EVEN))) + 1)
-    wanted, dt = np.linspace(time[0], time[-1], count, retstep=True)
-    return Series(interpolated(time[kept], values[kept], wanted), float(dt), True)
+        raise UsageError(f"the samples' distances differ, {usual:.4g} as a rule and up to {widest:.4g}")
+    return kept, usual
 
 
 def usual_step(time):
@@ -71,16 +82,16 @@ def apart(time, least):
 
 
 def interpolated(time, values, wanted):
-    """Values at other times, by Lagrange's polynomial through the NEAR samples around each (as many as there are, if
-    fewer)."""
+    """Values (m) or (m, n) at other times, by Lagrange's polynomial through the NEAR samples around each (as many as
+    there are, if fewer)."""
     near = min(NEAR, len(time))
     first = np.clip(np.searchsorted(time, wanted, "right") - (near + 1) // 2, 0, len(time) - near)
     nodes = [time[first + k] for k in range(near)]
-    result = np.zeros(len(wanted))
+    result = np.zeros((len(wanted), *values.shape[1:]))
     for k in range(near):
         weight = np.ones(len(wanted))
         for i in range(near):
             if i != k:
                 weight *= (wanted - nodes[i]) / (nodes[k] - nodes[i])
-        result += weight * values[first + k]
+        result += weight.reshape(-1, *[1] * (values.ndim - 1)) * values[first + k]
     return result
