@@ -286,18 +286,19 @@ static status read_value(const dataset *d, const hsize_t at[3], double *value) {
 }
 
 /* Refuses the value at point i of planes from z0 on. by: what says that it is none, or NULL. */
-static status refuse_value(const dataset *d, int64_t z0, int64_t i, double largest, const char *by) {
+static status refuse_value(const dataset *d, int64_t z0, int64_t i, const double range[2], const char *by) {
   const int64_t nx = d->n[0], plane = nx * d->n[1];
   const int64_t at[3] = {z0 + i / plane, i % plane / nx, i % nx};
   double value = 0.0;
   CHECK(read_value(d, (const hsize_t[3]){(hsize_t)at[0], (hsize_t)at[1], (hsize_t)at[2]}, &value));
   char accepted[128], text[NUMBER_TEXT];
-  (void)snprintf(accepted, sizeof accepted, "a magnitude of at most %g", largest);
+  (void)snprintf(accepted, sizeof accepted, "a magnitude of at most %g", range[1]);
+  if (d->range != NULL) (void)snprintf(accepted, sizeof accepted, "%g to %g", range[0], range[1]);
   if (by != NULL) (void)snprintf(accepted, sizeof accepted, "values alone: by %s this is none", by);
   return dataset_fail(
       d, STATUS_USAGE,
       "dataset %.200s is %s at [%" PRId64 ", %" PRId64 ", %" PRId64 "] (z, y, x); accepted: %s", d->name,
-      number_apart(value, copysign(largest, value), text), at[0], at[1], at[2], accepted);
+      number_apart(value, range[value > range[0]], text), at[0], at[1], at[2], accepted);
 }
 
 /* Either of them may have been rounded to single precision: 1e20 beside an attribute 1e20f, or the other way
@@ -318,12 +319,13 @@ const char *dataset_absent_by(const dataset_absent *absent, double value) {
 
 status dataset_check_values(const dataset *d, precision precision, int64_t z0, int64_t count,
                             const void *planes, double largest) {
+  const double any[2] = {-largest, largest}, *range = d->range != NULL ? d->range : any;
   const int64_t plane = d->n[0] * d->n[1];
   for (int64_t i = 0; i < count * plane; i++) {
     const double value =
         precision == PRECISION_SINGLE ? (double)((const float *)planes)[i] : ((const double *)planes)[i];
     const char *by = dataset_absent_by(&d->absent, value);
-    if (!(fabs(value) <= largest) || by != NULL) return refuse_value(d, z0, i, largest, by);
+    if (!(value >= range[0] && value <= range[1]) || by != NULL) return refuse_value(d, z0, i, range, by);
   }
   return STATUS_OK;
 }

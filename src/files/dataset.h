@@ -26,6 +26,7 @@ typedef struct dataset {
   int64_t n[3];          /* nx, ny, nz: the required shape */
   const char *option;    /* how another one is chosen, "initial.dataset"; NULL: it has this name */
   int64_t least;         /* accepts any shape with at least so many points along each axis; 0: only n */
+  const double *range;   /* the least and the greatest accepted value; NULL: any */
   dataset_absent absent; /* [out] of dataset_check */
 } dataset;
 
@@ -58,8 +59,8 @@ status dataset_origin(const dataset *dataset, int periodic[3], char **configurat
 int dataset_has(const char *path, const char *name);
 /* Reads planes z0 <= z < z0 + count, x fastest and without padding, rounded to the precision. */
 status dataset_read(const dataset *dataset, precision precision, int64_t z0, int64_t count, void *planes);
-/* STATUS_OK if all values of such planes are at most `largest` in magnitude and none stands for none, else
- * STATUS_USAGE naming value and place. */
+/* STATUS_OK if all values of such planes are in the dataset's range, or without one at most `largest` in
+ * magnitude, and none stands for none, else STATUS_USAGE naming value and place. */
 status dataset_check_values(const dataset *dataset, precision precision, int64_t z0, int64_t count,
                             const void *planes, double largest);
 

@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include "problems/flow_state.h"
+#include "problems/medium.h"
 #include "problems/period.h"
 #include "problems/problem.h"
 #include "problems/resample.h"
@@ -42,7 +43,7 @@ static status read_slab(const dataset *dataset, file_planes *planes) {
 }
 
 /* initial.dataset chooses the dataset of initial.file, but for those of a flow, which have names of their
- * own. */
+ * own. The values of a medium are checked as the file has them, because means over cells hide one of them. */
 static dataset dataset_named(const char *key, const char *path, const char *name, int resample) {
   int chosen = strcmp(key, "initial.file") == 0;
   for (int i = 0; i < FLOW_UNKNOWNS; i++) chosen = chosen && strcmp(name, flow_dataset(i)) != 0;
@@ -50,7 +51,8 @@ static dataset dataset_named(const char *key, const char *path, const char *name
                    .path = path,
                    .name = name,
                    .option = chosen ? "initial.dataset" : NULL,
-                   .least = resample ? RESAMPLE_POINTS : 0};
+                   .least = resample ? RESAMPLE_POINTS : 0,
+                   .range = strcmp(key, "medium.file") == 0 ? medium_accepted : NULL};
 }
 
 /* Looks at the dataset: [out] its shape and place, and whether its points are those of the grid. */

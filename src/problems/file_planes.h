@@ -25,8 +25,8 @@ status file_planes_find(const grid *grid, const char *key, const char *path, con
                         dataset *dataset, dataset_place *place, int *same);
 
 /* Reads the planes. STATUS_FILE, STATUS_USAGE as dataset_read; STATUS_USAGE also for a value that is not
- * finite or exceeds PROBLEM_LARGEST, with its place; STATUS_MEMORY. After an error there is nothing to
- * close. */
+ * finite or exceeds PROBLEM_LARGEST, or of a medium one that medium.h does not accept, with its place;
+ * STATUS_MEMORY. After an error there is nothing to close. */
 status file_planes_open(const config *config, const grid *grid, const char *key, const char *path,
                         const char *name, int resample, file_planes *planes);
 void file_planes_close(file_planes *planes);

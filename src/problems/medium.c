@@ -4,6 +4,9 @@
 
 const char *const medium_names[CONFIG_MEDIA] = {"sound_speed", "density"};
 
+/* Density times speed squared must fit a float. */
+const double medium_accepted[2] = {1e-9, 1e9};
+
 int medium_count(const config *config) {
   if (!equation_is(config, EQUATION_MEDIUM)) return 0;
   return equation_is(config, EQUATION_DENSITY) ? CONFIG_MEDIA : CONFIG_MEDIUM_SPEED + 1;

@@ -39,6 +39,8 @@ typedef struct medium_range {
 
 /* The keys of what an equation's medium has, and their number; 0: it has no medium. */
 extern const char *const medium_names[CONFIG_MEDIA];
+/* The least and the greatest value of each, as of physics.sound_speed and physics.density. */
+extern const double medium_accepted[2];
 /* Their datasets in a file. */
 extern const char *const medium_datasets[CONFIG_MEDIA];
 int medium_count(const config *config);

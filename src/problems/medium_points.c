@@ -9,9 +9,6 @@
 
 enum { PARTS = RESAMPLE_PARTS };
 
-/* The range of physics.sound_speed and physics.density: density times speed squared must fit a float. */
-static const double least = 1e-9, most = 1e9;
-
 static const char *const keys[CONFIG_MEDIA] = {"medium.sound_speed", "medium.density"};
 const char *const medium_datasets[CONFIG_MEDIA] = {"c", "rho"};
 
@@ -99,7 +96,7 @@ static double value_at(const medium *medium, int which, const int64_t at[3], con
   if (medium->formula[which].count > 0) value = formula_team_at(&medium->formula[which], x);
   if (medium->planes[which].data != NULL) value = file_planes_at(&medium->planes[which], at[2], at[1], at[0]);
   if (file != NULL) value = *file;
-  if (value >= least && value <= most) return value;
+  if (value >= medium_accepted[0] && value <= medium_accepted[1]) return value;
   remember(medium->fault, which, value, at);
   *accepted = 0;
   return value;
@@ -212,7 +209,7 @@ status medium_verdict(const medium *medium) {
       "%s = %s: the %s is %g at point [%lld, %lld, %lld] (z, y, x); accepted: above 0, %g to %g",
       file ? "medium.file" : keys[fault->which], file ? config->medium_file : config->medium[fault->which],
       fault->which == CONFIG_MEDIUM_SPEED ? "speed" : "density", fault->value, (long long)fault->at[0],
-      (long long)fault->at[1], (long long)fault->at[2], least, most);
+      (long long)fault->at[1], (long long)fault->at[2], medium_accepted[0], medium_accepted[1]);
 }
 
 /* Square roots of the stiffness and of 1/density, whose product is the speed, on this rank's planes and on as

@@ -110,6 +110,24 @@ def test_keys_of_a_medium_that_nothing_reads(tmp_path):
         assert [key for key in keys if f"medium.{key}" in said] == idle
 
 
+@pytest.mark.parametrize("change", [{"resample": "yes"}, {"resample": "yes", "average": "point"}])
+def test_values_of_a_file_of_another_grid(tmp_path, change):
+    """They are refused as the file has them, with their place there: means over cells would hide one of them. The same
+    one is named with any number of ranks."""
+    for shape, at, value in (((68, 36, 38), (41, 3, 2), 0.0), ((24, 12, 13), (11, 11, 0), -1.0)):
+        c = np.full(shape, 1.5)
+        c[at] = c[at[0] + 2, 0, 0] = value
+        with h5py.File(tmp_path / "c.h5", "w") as file:
+            file["c"] = c
+        write_ini(tmp_path / "run.ini", merged(BASE, {"medium": {"file": "c.h5"} | change}))
+        place = f"dataset c is {value:g} at [{at[0]}, {at[1]}, {at[2]}] (z, y, x); accepted: 1e-09 to 1e+09"
+        for ranks, option in ((1, ("--validate",)), (3, ())):
+            said = complaints(launch(tmp_path, ranks, *option, "run.ini", code=2))
+            errors = [line for line in said if line.startswith("fdapp: error: ")]
+            assert errors == [f"fdapp: error: medium.file = c.h5: {place}"]
+    assert not (tmp_path / "runs").exists()
+
+
 def test_another_step_is_refused_when_resuming(tmp_path):
     run(tmp_path / "run", merged(BASE, {"time": {"steps": 4}}))
     other = merged(BASE, {"time": {"courant": 0.9}, "restart": {"from": "latest"}})
