@@ -11,6 +11,7 @@
 #include "app/simulation.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "domain/backend.h"
 #include "domain/node.h"
 #include "problems/medium.h"
@@ -212,17 +213,33 @@ static status resume(simulation *sim, state *state) {
   return STATUS_OK;
 }
 
+/* Names the files whose values the equation's terms use. */
+static void name_files(const config *config, char *text, size_t size) {
+  const int moves = equation_is(config, EQUATION_CARRIED), sourced = config_sourced(config);
+  int medium = 0;
+  for (int i = 0; i < CONFIG_MEDIA; i++) medium = medium || medium_of(config, i) == MEDIUM_FILE;
+  const struct {
+    int used;
+    const char *key, *path;
+  } files[] = {{moves, "velocity.file", config->velocity_file},
+               {medium, "medium.file", config->medium_file},
+               {sourced, "point_sources.file", config->source_file},
+               {sourced, "point_sources.wavelet_file", config->wavelet_file},
+               {1, "source.file", config->source_data}};
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    if (files[i].used && files[i].path[0] != '\0')
+      text_add(text, size, " or ", "%s = %s", files[i].key, files[i].path);
+}
+
 /* A snapshot that was computed with other values departs from its problem, as with other keys. */
 static void compare_files(simulation *sim) {
   checkpoint_state *from = &sim->restart.from;
   if (!sim->restart.resumed || from->files == 0 || sim->files == 0 || from->files == sim->files) return;
-  const config *config = sim->config;
-  const int moves = equation_is(config, EQUATION_CARRIED) && config->velocity_file[0] != '\0';
-  const int fed = config->source_data[0] != '\0';
-  log_warning("%s%s%s%s%s holds other values than those with which the snapshot was computed; from here "
-              "on values are those of the file",
-              moves ? "velocity.file = " : "", moves ? config->velocity_file : "", moves && fed ? " or " : "",
-              fed ? "source.file = " : "", fed ? config->source_data : "");
+  char names[3 * CONFIG_PATH_SIZE] = "";
+  name_files(sim->config, names, sizeof names);
+  log_warning("%s holds other values than those with which the snapshot was computed; from here on values "
+              "are those of the file",
+              names);
   from->departed = 1;
 }
 
