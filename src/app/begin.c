@@ -282,7 +282,7 @@ static status validate(simulation *sim) {
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   CHECK(stability_find(sim->comm, config, &sim->grid, &sim->schedule, &rates, &sim->stability));
   stability_warn(config, &sim->schedule, &sim->stability);
-  plan_waves(config, &sim->grid, &rates);
+  plan_waves(config, &sim->grid, &rates, sim->stability.dt);
   CHECK(plan_warn_divergence(sim->comm, config, &sim->grid, &rates));
   if (sim->restart.resumed) return STATUS_OK;
   CHECK(unresolved_foresee(sim->comm, config, &sim->grid));
@@ -401,10 +401,11 @@ status begin_start(simulation *sim) {
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   CHECK(stability_find(sim->comm, config, &sim->grid, &sim->schedule, &sim->solver.rates, &sim->stability));
   stability_warn(config, &sim->schedule, &sim->stability);
-  plan_waves(config, &sim->grid, &sim->solver.rates);
+  plan_waves(config, &sim->grid, &sim->solver.rates, sim->stability.dt);
   CHECK(plan_warn_divergence(sim->comm, config, &sim->grid, &sim->solver.rates));
   CHECK(measure_start(sim));
   if (!sim->restart.resumed) {
+    CHECK(unresolved_layers(sim->comm, config, &sim->grid, &state->part[0]));
     CHECK(unresolved_warn(sim->comm, config, &sim->grid, &state->part[0], sim->latest.field[0].minimum,
                           sim->latest.field[0].maximum));
     CHECK(unresolved_sources(sim->comm, config, equation_of(config), &sim->grid));

@@ -18,8 +18,9 @@ status plan_memory(MPI_Comm comm, const config *config, const grid *grid, const 
 /* Prints a line if the search for the largest velocity, which determines dt, takes long. */
 void plan_rate(const config *config, const grid *grid);
 
-/* Describes point sources and receivers: how many points the shortest waves have, with a warning of few. */
-void plan_waves(const config *config, const grid *grid, const schedule_rates *rates);
+/* Describes point sources and receivers: how many points the shortest waves have, with a warning of few.
+ * Warns of layers that are too thin for steps of dt. */
+void plan_waves(const config *config, const grid *grid, const schedule_rates *rates, double dt);
 
 /* Prints the steps from `step`, where the run starts or resumes, to the last, and the files to come. begins:
  * 1 if the state of `step` is written, too. */

@@ -229,6 +229,53 @@ status unresolved_warn(MPI_Comm comm, const config *config, const grid *grid, co
   return warn(comm, config, grid, initial_name, &mine, minimum, maximum);
 }
 
+/* Returns 1 if point i of axis d lies in a layer, its inner edge apart. */
+static int in_layer(const config *config, const grid *grid, int d, int64_t i) {
+  return (config->ends[d][GRID_LOW] == CONFIG_END_LAYER && i < config->layer_points) ||
+         (config->ends[d][GRID_HIGH] == CONFIG_END_LAYER && i >= grid->n[d] - config->layer_points);
+}
+
+/* Raises largest[1] to the magnitudes of a plane, and largest[0] to those in layers. */
+static void find_in_layers(const config *config, const grid *grid, int64_t z, const double *plane,
+                           double largest[2]) {
+  const int64_t nx = grid->n[0], ny = grid->n[1];
+  const int outer = in_layer(config, grid, 2, z);
+  for (int64_t i = 0; i < nx * ny; i++) {
+    const double size = fabs(plane[i]);
+    largest[1] = fmax(largest[1], size);
+    if (outer || in_layer(config, grid, 1, i / nx) || in_layer(config, grid, 0, i % nx))
+      largest[0] = fmax(largest[0], size);
+  }
+}
+
+status unresolved_layers(MPI_Comm comm, const config *config, const grid *grid, const field *initial) {
+  static const double least = 1e-3; /* share of the largest value that is worth a word */
+  const size_t points = (size_t)(grid->n[0] * grid->n[1]);
+  const subject subject = {.name = initial_name, .field = initial};
+  window window = {.grid = grid, .subject = &subject, .precision = config->precision};
+  double largest[2] = {0.0, 0.0};
+  if (!config_layered(config)) return STATUS_OK;
+  window.loaded = malloc(points * sizeof(double));
+  double *plane = malloc(points * sizeof *plane);
+  status result = window.loaded != NULL && plane != NULL
+                      ? STATUS_OK
+                      : status_fail(STATUS_MEMORY, "no memory for planes of %s", initial_name);
+  for (int z = 0; z < grid->nz && result == STATUS_OK; z++) {
+    result = load(&window, z, plane);
+    if (result == STATUS_OK) find_in_layers(config, grid, grid->z0 + z, plane, largest);
+  }
+  free(plane);
+  free(window.loaded);
+  CHECK(agree(comm, result));
+  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, largest, 2, MPI_DOUBLE, MPI_MAX, comm));
+  if (largest[0] > least * largest[1])
+    log_warning(
+        "the initial pressure is up to %.3g in the layers that absorb: they take what enters them, and "
+        "what begins there stays and may grow; it should be 0 there",
+        largest[0]);
+  return STATUS_OK;
+}
+
 /* Evaluates a subject. [out] range: minimum and maximum on this rank. */
 static status examine(const config *config, const grid *grid, const subject *subject, sums *sums,
                       double range[2]) {

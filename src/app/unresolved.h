@@ -14,9 +14,13 @@
 status unresolved_warn(MPI_Comm comm, const config *config, const grid *grid, const field *initial,
                        double minimum, double maximum);
 
-/* The same, and whether its values are finite, before anything is stored, for --validate: it evaluates the
- * condition plane by plane. Collective. STATUS_MEMORY, STATUS_MPI; STATUS_USAGE as cases_verdict, and as
- * cases_open. */
+/* Warns of an initial pressure within layers that absorb: they take what enters them and not what begins
+ * there. Collective. STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. */
+status unresolved_layers(MPI_Comm comm, const config *config, const grid *grid, const field *initial);
+
+/* As unresolved_warn, and whether its values are finite, before anything is stored, for --validate: it
+ * evaluates the condition plane by plane. Collective. STATUS_MEMORY, STATUS_MPI; STATUS_USAGE as
+ * cases_verdict, and as cases_open. */
 status unresolved_foresee(MPI_Comm comm, const config *config, const grid *grid);
 
 /* The same of the sources of [source], which are evaluated. Collective. Errors as of source_open and

@@ -128,3 +128,26 @@ def test_slabs_thinner_than_layers_are_refused(tmp_path):
     write_ini(tmp_path / "run.ini", merged(BASE, {"boundary": {"z": "layer"}}))
     assert "accepted: at least 18 with leapfrog4 and layers along z" in launch(tmp_path, 2, "run.ini", code=2).stderr
     assert [path.name for path in tmp_path.iterdir()] == ["run.ini"]
+
+
+def test_layers_that_may_grow_are_named(tmp_path):
+    """Of few points, with leapfrog4, by s dt on their ends; and an initial pressure in them."""
+    configuration = {
+        "grid": {"nx": 31, "ny": 31, "nz": 31},
+        "boundary": {"x": "layer", "layer_points": 3, "layer_reflection": 1e-6},
+        "physics": {"equation": "wave"},
+        "initial": {"case": "gaussian", "width": 0.1},
+        "time": {"courant": 1.31, "steps": 1},
+    }
+    h = (1 / 30, 1 / 31, 1 / 31)
+    dt = 1.31 / np.sqrt(sum(d**-2.0 for d in h))
+    absorbed = 1.5 * np.log(1e6) * dt / (3 * h[0])
+    said = run(tmp_path / "thin", configuration).stderr
+    assert f"e^-{absorbed:.3g} in a step" in said and "in the layers" not in said
+    points = int(np.ceil(3 * absorbed / 2.5))
+    assert f"layer_points = {points}," in said
+    for change in ({"boundary": {"layer_points": points}}, {"time": {"scheme": "leapfrog", "courant": 0.7}}):
+        assert "in a step" not in run(tmp_path / "good", merged(configuration, change)).stderr
+    for centre, warned in ((0.5, False), (0.2, True)):
+        said = run(tmp_path / "begins", merged(configuration, {"initial": {"width": 0.08, "center_x": centre}})).stderr
+        assert ("in the layers that absorb" in said) == warned
