@@ -56,7 +56,7 @@ DESCRIBE double kernels_weight(const kernels_weights *weights, axis along, int i
 /* A streaming loop over `elements` elements of `reads` input and `writes` output arrays; each output element
  * is the sum of the input elements. It measures the ceiling for kernels with the same numbers of arrays.
  * Arrays are aligned as rows are. */
-enum { KERNELS_STREAM_READS = 5, KERNELS_STREAM_WRITES = 3 };
+enum { KERNELS_STREAM_READS = 5, KERNELS_STREAM_WRITES = OPERATION_OUTPUTS };
 typedef struct kernels_stream {
   int reads, writes; /* at least 1 */
   const void *in[KERNELS_STREAM_READS];

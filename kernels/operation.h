@@ -6,12 +6,22 @@
 
 enum {
   OPERATION_INPUTS = 12,
-  OPERATION_OUTPUTS = 3,
-  OPERATION_TERMS = 6,
+  OPERATION_OUTPUTS = 9, /* of a general operation without a sum; ... */
+  LEAN_OUTPUTS = 3,      /* ... of a lean one (operation_traits.h); ... */
+  SUM_OUTPUTS = 3,       /* ... and of one with a sum: the first ones */
+  OPERATION_TERMS = 9,
   OPERATION_PARTS = 4,
   OPERATION_SCALARS = 4,
   OPERATION_NONE = -1 /* in operation_term.along: nothing is differenced along this axis */
 };
+
+/* The most outputs and terms of the declarations that a file is compiled for. The file of a way has its own
+ * numbers (ways.cmake), because compilers make other code of longer loops and expressions, even where these
+ * fold: with nine of both for all, a quarter of the ways got other instructions. */
+#ifndef WAY_OUTPUTS
+#define WAY_OUTPUTS OPERATION_OUTPUTS
+#define WAY_TERMS   OPERATION_TERMS
+#endif
 
 /* An operation computes a right-hand side L, of which each output has parts. Without a sum the one part is
  * stored. With it, the engine stores
@@ -26,12 +36,12 @@ enum {
 enum { SUM_BASE = 1 << 16, SUM_OWN = 1 << 17, SUM_EXTRAS = 1 << 18, SUM_OPTIONS = 7 << 16 };
 
 /* The arrays of the sum come after the inputs of the declaration, for output k each of these + k, and the
- * second extra OPERATION_OUTPUTS after the first one. */
+ * second extra SUM_OUTPUTS after the first one. */
 enum {
   SUM_IN_BASE = OPERATION_INPUTS,
-  SUM_IN_OWN = SUM_IN_BASE + OPERATION_OUTPUTS,
-  SUM_IN_EXTRA = SUM_IN_OWN + OPERATION_OUTPUTS,
-  OPERATION_ARRAYS = SUM_IN_EXTRA + 2 * OPERATION_OUTPUTS
+  SUM_IN_OWN = SUM_IN_BASE + SUM_OUTPUTS,
+  SUM_IN_EXTRA = SUM_IN_OWN + SUM_OUTPUTS,
+  OPERATION_ARRAYS = SUM_IN_EXTRA + 2 * SUM_OUTPUTS
 };
 
 enum {
@@ -134,11 +144,13 @@ DESCRIBE int operation_stores(const operation *o, int k) {
   return (int)(o->outputs >> k & 1U);
 }
 
-/* Mask of the terms in use, of three outputs. It has no loop, so compilers know the result before they inline
- * what depends on it. */
+/* Mask of the terms in use. It has no loop, so compilers know the result before they inline what depends on
+ * it. */
 DESCRIBE unsigned operation_terms(const operation *o) {
-  return (o->outputs & 1U ? o->needs[0] : 0U) | (o->outputs & 2U ? o->needs[1] : 0U) |
-         (o->outputs & 4U ? o->needs[2] : 0U);
+#define TERMS_OF(k) (WAY_OUTPUTS > (k) && (o->outputs & OPERATION_BIT(k)) ? o->needs[k] : 0U)
+  return TERMS_OF(0) | TERMS_OF(1) | TERMS_OF(2) | TERMS_OF(3) | TERMS_OF(4) | TERMS_OF(5) | TERMS_OF(6) |
+         TERMS_OF(7) | TERMS_OF(8);
+#undef TERMS_OF
 }
 
 /* 1 if the term is in use. */
@@ -153,7 +165,7 @@ DESCRIBE int term_calls(const operation_term *term) {
 
 /* 1 if a term in use reads the input at neighbours along the axis. */
 DESCRIBE int operation_differences(const operation *o, int input, int axis) {
-  for (int t = 0; t < OPERATION_TERMS; t++) {
+  for (int t = 0; t < WAY_TERMS; t++) {
     if (!operation_has(o, t) || o->term[t].along[axis] == OPERATION_NONE) continue;
     if (o->term[t].along[axis] == input) return 1;
     if (term_calls(&o->term[t]) && (o->around >> input & 1U)) return 1;
@@ -164,7 +176,7 @@ DESCRIBE int operation_differences(const operation *o, int input, int axis) {
 
 /* 1 if a term in use differences anything along the axis. */
 DESCRIBE int operation_along(const operation *o, int axis) {
-  for (int t = 0; t < OPERATION_TERMS; t++) {
+  for (int t = 0; t < WAY_TERMS; t++) {
     if (operation_has(o, t) && o->term[t].along[axis] != OPERATION_NONE) return 1;
   }
   return 0;
@@ -172,7 +184,7 @@ DESCRIBE int operation_along(const operation *o, int axis) {
 
 /* 1 if a term in use multiplies by the velocity at the point itself. */
 DESCRIBE int operation_velocity_at_point(const operation *o) {
-  for (int t = 0; t < OPERATION_TERMS; t++) {
+  for (int t = 0; t < WAY_TERMS; t++) {
     const operation_fold fold = o->term[t].fold;
     if (operation_has(o, t) && (fold == FOLD_VELOCITY || fold == FOLD_SPEED)) return 1;
   }
@@ -181,7 +193,7 @@ DESCRIBE int operation_velocity_at_point(const operation *o) {
 
 /* 1 if a term in use differences products with the velocity. */
 DESCRIBE int operation_products(const operation *o) {
-  for (int t = 0; t < OPERATION_TERMS; t++) {
+  for (int t = 0; t < WAY_TERMS; t++) {
     if (operation_has(o, t) && o->term[t].product) return 1;
   }
   return 0;
@@ -205,7 +217,7 @@ DESCRIBE unsigned operation_points(const operation *o) {
   if (!(o->sum & SUM_BASE)) return o->at_point;
   return o->at_point | (apart ? o->outputs << SUM_IN_BASE : 0U) |
          ((o->sum & SUM_OWN) || o->differences_own ? own : 0U) |
-         (o->sum & SUM_EXTRAS ? extra | extra << OPERATION_OUTPUTS : 0U);
+         (o->sum & SUM_EXTRAS ? extra | extra << SUM_OUTPUTS : 0U);
 }
 
 /* Mask of the arrays read, each once. */

@@ -6,9 +6,10 @@
  *
  * A lean operation differences at most one field, along any axes, and at most one triple of components,
  * component d along axis d. The components are three inputs, or products of the velocity and the field (a
- * flux). Everything else is read at the point alone. Lean operations have engines that load each value once,
- * all others general ones, which load every neighbour of a point. The field is the input of the first term
- * that differences a single one; of another input, a difference along one axis is that of a component. */
+ * flux). Everything else is read at the point alone. It has at most LEAN_OUTPUTS outputs, the first ones.
+ * Lean operations have engines that load each value once, all others general ones, which load every neighbour
+ * of a point. The field is the input of the first term that differences a single one; of another input, a
+ * difference along one axis is that of a component. */
 
 #include "operations.h"
 
@@ -107,6 +108,7 @@ DESCRIBE const char *size_fault(const operation *o) {
 DESCRIBE const char *lean_fault(const operation *declared) {
   const operation o = *declared;
   const operation_traits t = operation_traits_make(&o);
+  if (o.outputs >> LEAN_OUTPUTS != 0) return "there are more than three outputs";
   for (int i = 0; i < OPERATION_TERMS; i++) {
     if (!operation_has(&o, i)) continue;
     if (term_calls(&o.term[i])) return "a term has a function of its own";
@@ -135,6 +137,7 @@ DESCRIBE int operation_general(const operation *o) {
 DESCRIBE const char *declaration_fault(const operation *most, const operation *least) {
   const operation o = *most;
   if (size_fault(&o) != 0) return size_fault(&o);
+  if ((o.sum & SUM_BASE) && o.outputs >> SUM_OUTPUTS != 0) return "a sum has at most three outputs";
   for (int i = 0; i < OPERATION_TERMS; i++) {
     const char *fault = operation_has(&o, i) ? term_fault(&o, &o.term[i]) : 0;
     if (fault != 0) return fault;

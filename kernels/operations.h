@@ -89,6 +89,13 @@ enum { DIVERGENCE_OWN = 3 };
            OPERATION_TERM(DIFFERENCE_FIRST, 1, OPERATION_NONE, OPERATION_NONE),                              \
            OPERATION_TERM(DIFFERENCE_FIRST, OPERATION_NONE, 0, OPERATION_NONE)}
 
+/* ---- velocity_gradient: out[3 i + j] = the derivative of in[i] along axis j, for i = 0 to 2 ---- */
+
+#define velocity_gradient_operation(options)                                                                 \
+  .outputs = 511, .needs = {1, 2, 4, 8, 16, 32, 64, 128, 256},                                               \
+  .term = {OPERATION_EACH_AXIS(DIFFERENCE_FIRST, 0, 0, 0), OPERATION_EACH_AXIS(DIFFERENCE_FIRST, 1, 1, 1),   \
+           OPERATION_EACH_AXIS(DIFFERENCE_FIRST, 2, 2, 2)}
+
 /* ---- skew_advection: out[0] = (u . grad f + div(u f))/2 with f = in[0], u = in[1..3], as differences of the
  * two-point function (u_i + u_j)/2 f_j ---- */
 
@@ -204,7 +211,8 @@ enum { ADVECTION_PART_A, ADVECTION_PART_DISSIPATION, ADVECTION_PART_DIFFUSION };
   X(curl, 0)                                                                                                 \
   X(skew_advection, 0)                                                                                       \
   X(axpy, 0)                                                                                                 \
-  X(advection, ADVECTION_UPWIND | ADVECTION_DIFFUSION)
+  X(advection, ADVECTION_UPWIND | ADVECTION_DIFFUSION)                                                       \
+  X(velocity_gradient, 0)
 
 /* X(NAME, OPTIONS, WAY): the options, without additions, for which engines have code, and the name of that
  * code. Any operation has the sum in a way with SUM_BASE. Lean ways have the engines that load each value
@@ -243,7 +251,8 @@ enum { ADVECTION_PART_A, ADVECTION_PART_DISSIPATION, ADVECTION_PART_DIFFUSION };
   X(curl, 0, curl)                                                                                           \
   X(skew_advection, 0, skew_advection)                                                                       \
   X(advection, SUM_BASE | ADVECTION_FORMULA | ADVECTION_FLUX | ADVECTION_DAMPED, stage_formula_damped)       \
-  X(advection, SUM_BASE | ADVECTION_STORED | ADVECTION_FLUX | ADVECTION_DAMPED, stage_stored_damped)
+  X(advection, SUM_BASE | ADVECTION_STORED | ADVECTION_FLUX | ADVECTION_DAMPED, stage_stored_damped)         \
+  X(velocity_gradient, 0, velocity_gradient)
 
 #define OPERATION_WAYS(X) LEAN_WAYS(X) GENERAL_WAYS(X)
 
@@ -251,11 +260,13 @@ enum { ADVECTION_PART_A, ADVECTION_PART_DISSIPATION, ADVECTION_PART_DIFFUSION };
 #define OPERATION_PAIRS(X)    X(skew_advection)
 #define OPERATION_DAMPINGS(X) X(advection)
 
-/* The number of terms of ways that have more than four. All others are compiled as if no way had more,
- * because compilers make other code of longer loops, even where they fold (kernels/ways.cmake). */
+/* The number of terms of ways that have more than four, and of outputs of ways that have more than three. All
+ * others are compiled as if no way had more (WAY_TERMS and WAY_OUTPUTS in operation.h). */
 #define gradient_stage_upwind_terms        6
 #define gradient_stage_medium_upwind_terms 6
 #define curl_terms                         6
+#define velocity_gradient_terms            9
+#define velocity_gradient_outputs          9
 
 #define X(name, options, way) OPERATION_WAY_##way,
 enum { OPERATION_WAYS(X) OPERATION_WAY_COUNT };
@@ -378,6 +389,12 @@ ARITHMETIC number curl_part(unsigned options, int output, int part, const operat
   (void)options;
   (void)part;
   return point_term(at, 2 * output) - point_term(at, 2 * output + 1);
+}
+
+ARITHMETIC number velocity_gradient_part(unsigned options, int output, int part, const operation_point *at) {
+  (void)options;
+  (void)part;
+  return point_term(at, output);
 }
 
 ARITHMETIC number skew_advection_pair(unsigned options, int term, int axis, const operation_values *own,
@@ -516,7 +533,7 @@ ARITHMETIC number operation_output(operation_kind kind, unsigned options, unsign
     sum = blend(base, point_weight(at, WEIGHT_OWN), f, base);
   }
   for (int i = 0; i < 2 && (options & SUM_EXTRAS); i++) {
-    const number extra = point_input(at, output + SUM_IN_EXTRA + i * OPERATION_OUTPUTS);
+    const number extra = point_input(at, output + SUM_IN_EXTRA + i * SUM_OUTPUTS);
     sum = blend(sum, point_weight(at, WEIGHT_EXTRA + i), extra, base);
   }
   for (int j = 0; j < OPERATION_PARTS; j++) {

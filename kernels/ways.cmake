@@ -8,6 +8,7 @@ set(fdapp_kernels_folder ${CMAKE_CURRENT_LIST_DIR})
 #   WAY_OPERATION(options)    the declaration
 #   WAY_GENERAL               1 in GENERAL_WAYS, else 0
 #   WAY_TERMS                 the number of terms that it is compiled for: NAME_terms of the way in operations.h, or 4
+#   WAY_OUTPUTS               likewise of outputs: NAME_outputs, or 3
 #   WAY_PART                  the operation's function for its parts
 #   WAY_TEXT                  the way's name, as a string
 #   WAY_NAME(prefix, suffix)  the way's name between the two, as a word
@@ -37,6 +38,10 @@ function(fdapp_way_sources variable extension header)
       if(text MATCHES "\n#define ${name}_terms +([0-9]+)")
         set(terms ${CMAKE_MATCH_1})
       endif()
+      set(outputs 3)
+      if(text MATCHES "\n#define ${name}_outputs +([0-9]+)")
+        set(outputs ${CMAKE_MATCH_1})
+      endif()
       file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/way_${name}.${extension} CONTENT
 "#define WAY_KIND OPERATION_${operation}
 #define WAY_OPTIONS (${options})
@@ -44,6 +49,7 @@ function(fdapp_way_sources variable extension header)
 #define WAY_OPERATION(options) OPERATION_DECLARED(${operation}, options)
 #define WAY_GENERAL ${general}
 #define WAY_TERMS ${terms}
+#define WAY_OUTPUTS ${outputs}
 #define WAY_PART ${operation}_part
 #define WAY_TEXT \"${name}\"
 #define WAY_NAME(prefix, suffix) prefix##${name}##suffix

@@ -22,9 +22,15 @@ typedef struct cpu_job {
   unsigned additions; /* the call's options beyond those of the way */
   unsigned terms;     /* mask of the terms in use */
   const real *in[OPERATION_ARRAYS], *table[3];
-  real *out[OPERATION_OUTPUTS];
+  real *out[LEAN_OUTPUTS];
+  void *const *outputs; /* all of them, those of the call, for ways with more */
   cpu_vector scalar[OPERATION_SCALARS], weight[OPERATION_WEIGHTS], uniform[3];
 } cpu_job;
+
+/* Array of output k. */
+LINE_INLINE real *job_out(const cpu_job *job, int k) {
+  return k < LEAN_OUTPUTS ? job->out[k] : job->outputs[k];
+}
 
 /* A call on a grid with ends. */
 typedef struct cpu_ends {
@@ -33,7 +39,7 @@ typedef struct cpu_ends {
   patch_function *outside_layers, *in_layers;
   layer_ends of;
   int inside[2];                   /* columns between the layers of x: inside[0] <= x < inside[1] */
-  unsigned penalised;              /* mask of the outputs that penalties are added to */
+  unsigned penalised;              /* mask of the outputs that penalties are added to, of the first three */
   int adds[3][2];                  /* 1: penalties may be added at this end */
   int pulls[3][2];                 /* 1: layer_ends.pull has a number that is not 0 */
   cpu_columns pull[2], damping[2]; /* of layer_ends along x, by column */
@@ -57,7 +63,7 @@ typedef struct cpu_layer {
   int lines;           /* number of the bundle's lines */
   int first[3];        /* along y and z: the first row and plane of the bundle */
   int count[3];        /* along y and z: rows of a group, and planes */
-  cpu_scratch *held;   /* results that wait for penalties, for each output */
+  cpu_scratch *held;   /* results that wait for penalties, for each of the first three outputs */
   int row[3], high[3]; /* along y and z: layer_row's results for the bundle's first row or plane */
   unsigned adds;       /* bit 2 d + high: the penalties of this end are added */
   unsigned holds;      /* mask of the outputs that wait for penalties */

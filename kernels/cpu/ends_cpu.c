@@ -27,7 +27,8 @@ static void make_adds(cpu_ends *e) {
       e->adds[d][high] = e->of.bounded[d] && (e->of.couples || (e->of.enters && enters));
     }
   }
-  e->penalised = (e->of.enters ? 1U : 0U) | (e->of.couples ? e->operation->outputs : 0U);
+  e->penalised =
+      (e->of.enters ? 1U : 0U) | (e->of.couples ? e->operation->outputs & ((1U << LEAN_OUTPUTS) - 1U) : 0U);
 }
 
 void CPU_NAME(ends_make_cpu_)(const kernels_launch *launch, const kernels_call *call, cpu_ends *to) {

@@ -210,7 +210,7 @@ LINE_PASS void general_run(const cpu_task *task) {
       for (int b = 0; b < task_lines(task); b++) {
         const cpu_place p = {
             k, r, b, bundle->row[STENCIL_RADIUS + r] + k * bundle->frame->plane + task_offset(task, b)};
-#pragma GCC unroll 6
+#pragma GCC unroll 9
         for (int t = 0; t < WAY_TERMS; t++) {
           if (operation_has(task->way.of, t) && (task->job->terms >> t & 1U))
             term_complete(task, t, p, general_term(task, t, p));

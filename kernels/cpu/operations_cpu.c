@@ -20,9 +20,10 @@ static cpu_job job_make(const kernels_launch *launch, const kernels_call *call, 
   cpu_job job = {.frame = frame_make(launch),
                  .additions = call->options & operation_additions(call->kind, call->options),
                  .terms = operation_terms(o),
-                 .table = {call->tables.x, call->tables.y, call->tables.z}};
+                 .table = {call->tables.x, call->tables.y, call->tables.z},
+                 .outputs = call->out};
   for (int i = 0; i < OPERATION_ARRAYS; i++) job.in[i] = call->in[i];
-  for (int k = 0; k < OPERATION_OUTPUTS; k++) job.out[k] = call->out[k];
+  for (int k = 0; k < LEAN_OUTPUTS; k++) job.out[k] = call->out[k];
   const real *numbers = call->numbers;
   for (int i = 0; i < OPERATION_SCALARS; i++)
     job.scalar[i] = line_fill(numbers != NULL ? numbers[i] : (real)call->scalar[i]);

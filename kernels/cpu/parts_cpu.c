@@ -1,7 +1,7 @@
-#ifdef FDAPP_CPU_CALLS
-#define WAY_TERMS OPERATION_TERMS /* way_run_cpu_ is for every way */
-#else
-#define WAY_PART derivative_part
+#ifndef FDAPP_CPU_CALLS /* with it, way_run_cpu_ is for every way */
+#define WAY_PART    derivative_part
+#define WAY_OUTPUTS 3
+#define WAY_TERMS   4
 #endif
 #include "patch.h"
 

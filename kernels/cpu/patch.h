@@ -90,7 +90,7 @@ LINE_INLINE void lines_fill(const cpu_frame *frame, const cpu_patch *patch, cpu_
 LINE_PASS void bundle_run(cpu_way way, const cpu_job *job, const cpu_ends *ends, const cpu_lines *line,
                           const cpu_bundle *bundle, int groups) {
   cpu_work work;
-  cpu_scratch held[OPERATION_OUTPUTS];
+  cpu_scratch held[LEAN_OUTPUTS];
   cpu_layer layer;
   if (way.ends) layer = layer_make(ends, line, held, bundle, groups);
   const cpu_task task = {way,
@@ -101,7 +101,7 @@ LINE_PASS void bundle_run(cpu_way way, const cpu_job *job, const cpu_ends *ends,
                          way.ends ? &layer : NULL,
                          options_of_call(&way, job),
                          inputs_at_point_alone(way.of)};
-  for (int k = 0; k < OPERATION_OUTPUTS; k++) work.out[k].to = job->out[k];
+  for (int k = 0; k < WAY_OUTPUTS; k++) work.out[k].to = job_out(job, k);
   if (way.of->velocity == VELOCITY_TABLES) formula_open(&task);
   if (WAY_GENERAL) {
     general_run(&task);
@@ -133,7 +133,7 @@ LINE_PASS void patch_points(cpu_way way, const cpu_job *job, const cpu_patch *gi
   bundle.patch = &patch;
   bundle.rows = patch.y1 - patch.y0;
   bundle.row[STENCIL_RADIUS] = row_offset(&job->frame, patch.y0, patch.z);
-  for (int k = 0; k < OPERATION_OUTPUTS; k++) work.out[k].to = job->out[k];
+  for (int k = 0; k < WAY_OUTPUTS; k++) work.out[k].to = job_out(job, k);
   const cpu_task task = {way,
                          job,
                          &bundle,

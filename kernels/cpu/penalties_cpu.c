@@ -115,7 +115,7 @@ static void lines_store(const cpu_layer *layer, cpu_scratch *held, real *to, int
 /* In the order of kernels_call. */
 void CPU_NAME(penalties_cpu_)(cpu_layer layer, int nontemporal) {
   const cpu_ends *ends = layer.ends;
-  for (int k = 0; k < OPERATION_OUTPUTS; k++) {
+  for (int k = 0; k < LEAN_OUTPUTS; k++) {
     if (!(layer.holds >> k & 1U)) continue;
     cpu_scratch *held = &layer.held[k];
     for (int coupling = 0; coupling < 2; coupling++) {

@@ -10,10 +10,6 @@
 #include "operation_traits.h"
 #include "ways.h"
 
-#ifndef WAY_TERMS /* ways.cmake */
-#define WAY_TERMS 4
-#endif
-
 /* A way of an operation, with its constant options, and the declaration with all additions. */
 typedef struct cpu_way {
   const operation *of;
@@ -25,7 +21,7 @@ typedef struct cpu_way {
 
 typedef struct cpu_work {
   cpu_scratch term[WAY_TERMS]; /* first the part in x and y, then the whole term */
-  cpu_output out[OPERATION_OUTPUTS];
+  cpu_output out[WAY_OUTPUTS];
   cpu_formula formula;
   cpu_vector closed[3][STRIP]
                    [CPU_ROWS]; /* differences of a strip by rows of closures (closed.h), along each axis */
@@ -87,7 +83,7 @@ LINE_INLINE unsigned options_of_call(const cpu_way *way, const cpu_job *job) {
 /* Mask of the inputs that are read at the point and nowhere else. */
 LINE_INLINE unsigned inputs_at_point_alone(const operation *o) {
   unsigned differenced = 0;
-#pragma GCC unroll 6
+#pragma GCC unroll 9
   for (int t = 0; t < WAY_TERMS; t++) {
     for (int axis = 0; axis < 3; axis++)
       if (term_along(o, t, axis)) differenced |= OPERATION_BIT(o->term[t].along[axis]);
@@ -178,6 +174,20 @@ LINE_INLINE int output_waits(const operation *o, int k, int t) {
   return t >= 0 && (o->needs[k] >> t & 1U) && o->needs[k] >> t > 1U;
 }
 
+/* The same of any output after the first LEAN_OUTPUTS. */
+LINE_INLINE int further_waits(const operation *o, int t) {
+  int waits = 0;
+#pragma GCC unroll 6
+  for (int k = LEAN_OUTPUTS; k < WAY_OUTPUTS; k++) waits |= output_waits(o, k, t);
+  return waits;
+}
+
+/* The same of any output. */
+LINE_INLINE int term_waits(const operation *o, int t) {
+  return output_waits(o, 0, t) || output_waits(o, 1, t) || output_waits(o, 2, t) ||
+         (WAY_OUTPUTS > LEAN_OUTPUTS && further_waits(o, t));
+}
+
 /* Computes output k if this term completes it, and stores it, unless it waits for penalties. */
 LINE_INLINE void output_complete(const cpu_task *task, const operation_point *at, int k) {
   const operation *o = task->way.of;
@@ -187,7 +197,7 @@ LINE_INLINE void output_complete(const cpu_task *task, const operation_point *at
   if (task->way.ends) __builtin_prefetch(task->work->out[k].to + at->place.at + task->bundle->ahead, 1, 2);
   const cpu_vector value = operation_output(task->way.kind, task->options, operation_parts(o, task->options),
                                             operation_own(o), k, at);
-  if (task->way.ends && (task->layer->holds >> k & 1U)) {
+  if (task->way.ends && k < LEAN_OUTPUTS && (task->layer->holds >> k & 1U)) {
     *scratch_line(&task->layer->held[k], at->place) = value;
   } else {
     bundle_store(task->bundle, &task->work->out[k], at->place, value);
@@ -198,10 +208,9 @@ LINE_INLINE void output_complete(const cpu_task *task, const operation_point *at
 LINE_INLINE void term_complete(const cpu_task *task, int t, cpu_place p, cpu_vector value) {
   const operation *o = task->way.of;
   const operation_point at = {task, p, t, value};
-  if (output_waits(o, 0, t) || output_waits(o, 1, t) || output_waits(o, 2, t))
-    *scratch_line(&task->work->term[t], p) = value;
-#pragma GCC unroll 3
-  for (int k = 0; k < OPERATION_OUTPUTS; k++) output_complete(task, &at, k);
+  if (term_waits(o, t)) *scratch_line(&task->work->term[t], p) = value;
+#pragma GCC unroll 9
+  for (int k = 0; k < WAY_OUTPUTS; k++) output_complete(task, &at, k);
 }
 
 #endif

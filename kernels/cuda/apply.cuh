@@ -12,6 +12,12 @@ constexpr char NAME_OF_KERNEL[] = "kernel " WAY_TEXT;
 static_assert(operation_fault(KIND, OPTIONS) == nullptr,
               "kernels/operations.h: this way cannot be computed; test_declarations says why");
 
+constexpr operation MOST = operation_describe(KIND, OPTIONS | operation_additions(KIND, OPTIONS));
+static_assert(
+    MOST.outputs >> WAY_OUTPUTS == 0 && operation_terms(&MOST) >> WAY_TERMS == 0,
+    "kernels/operations.h: a way with more than three outputs, or more than four terms, needs lines like "
+    "#define velocity_gradient_outputs 9 and #define velocity_gradient_terms 9");
+
 constexpr int VECTOR_THREADS = 256;
 
 /* The kernel for operations without neighbours. blockIdx.y is the range of planes, which is contiguous in
@@ -25,7 +31,7 @@ __global__ void __launch_bounds__(VECTOR_THREADS)
   const ptrdiff_t i = d.plane(range.z0) + at;
   lines none;
   points value;
-  real result[OPERATION_OUTPUTS][VECTOR];
+  real result[LEAN_OUTPUTS][VECTOR];
   Op::points_load(a, i, value);
   Op::apply(a, none, none, value, result);
   Op::store(a, i, result);
@@ -53,7 +59,7 @@ template <class Op> static bool pencils_win(const kernels_launch *launch) {
 
 template <class Op> static status op_launch(const kernels_launch *launch, const kernels_call *call) {
   constexpr bool X_ALONE = Op::X && !Op::Y && !Op::Z && !Op::TRIPLE && Op::OTHERS == 0 && !Op::TABLES;
-  const arguments a = launch_arguments(launch, call);
+  const arguments_general a = launch_arguments(launch, call);
   if (!launch_geometry(launch).writes()) return launch_done(launch, NAME_OF_KERNEL);
   if (Op::DECLARED.edges != EDGES_SENT && launch->sends != nullptr)
     return status_fail(STATUS_DEVICE, "%s does not send its edges", NAME_OF_KERNEL);

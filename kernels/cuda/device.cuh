@@ -105,14 +105,20 @@ struct coefficients {
   int before, after; /* points that the taps reach from a flux's point */
 };
 
-/* The arguments of any operation. As a kernel parameter it lies in the constant bank. */
+/* The arguments of an operation. As a kernel parameter it lies in the constant bank. */
 struct arguments {
   coefficients c;
   const real *in[OPERATION_ARRAYS]; /* NULL: not read */
-  real *out[OPERATION_OUTPUTS];
+  real *out[LEAN_OUTPUTS];
   const real *table[3]; /* kernels_tables */
   real uniform[3], scalar[OPERATION_SCALARS], weight[OPERATION_WEIGHTS];
   const real *numbers; /* NULL, or memory with the scalars */
+};
+
+/* Those of an operation that may have more outputs: a type of its own, because the compiler places registers
+ * of other kernels differently if their parameters move. */
+struct arguments_general : arguments {
+  real *further[OPERATION_OUTPUTS - LEAN_OUTPUTS];
 };
 
 /* The indices first .. first + N - 1, at most HALO outside those that are stored, or their periodic images.
@@ -225,16 +231,17 @@ static inline coefficients launch_coefficients(const kernels_launch *launch) {
   return c;
 }
 
-static inline arguments launch_arguments(const kernels_launch *launch, const kernels_call *call) {
+static inline arguments_general launch_arguments(const kernels_launch *launch, const kernels_call *call) {
   const operation o = operation_describe(call->kind, call->options);
   const unsigned inputs = operation_inputs(&o);
-  arguments a = {};
+  arguments_general a = {};
   a.c = launch_coefficients(launch);
   for (int i = 0; i < OPERATION_ARRAYS; i++) {
     if (inputs >> i & 1U) a.in[i] = shifted(launch, call->in[i]);
   }
   for (int k = 0; k < OPERATION_OUTPUTS; k++)
-    if (operation_stores(&o, k)) a.out[k] = shifted(launch, call->out[k]);
+    if (operation_stores(&o, k))
+      (k < LEAN_OUTPUTS ? a.out[k] : a.further[k - LEAN_OUTPUTS]) = shifted(launch, call->out[k]);
   const void *const tables[3] = {call->tables.x, call->tables.y, call->tables.z};
   for (int d = 0; d < 3; d++) {
     a.table[d] = static_cast<const real *>(tables[d]);

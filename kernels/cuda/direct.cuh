@@ -176,7 +176,7 @@ __device__ __forceinline__ void direct_march(const arguments &a, const geometry 
     use::y_lines(a, d, x, y, z, plane, f, g);
     Op::points_load(a, plane + column, at);
     if (!TABLES_FIRST) use::table_point(a, d, x, y, z, at);
-    real result[OPERATION_OUTPUTS][VECTOR];
+    real result[LEAN_OUTPUTS][VECTOR];
     Op::apply(a, f, g, at, result);
     if constexpr (std::is_same_v<Edges, seam_place>)
       edges.store(z, result[0]);

@@ -9,8 +9,12 @@
  * computes one point at a time and reads each neighbour through the caches. The same code computes points
  * beside ends of axes (ENDS). */
 
+/* 1 for an operation with more than LEAN_OUTPUTS outputs; the arguments of an operation. */
+template <class Op> constexpr bool FURTHER = Op::DECLARED.outputs >> LEAN_OUTPUTS != 0;
+template <class Op> using general_arguments = std::conditional_t<FURTHER<Op>, arguments_general, arguments>;
+
 template <class Op, bool ENDS> struct general {
-  const arguments &a;
+  const general_arguments<Op> &a;
   const geometry &d;
   const layer_work *w; /* with ENDS */
   unsigned options;
@@ -168,6 +172,14 @@ template <class Op, bool ENDS> struct general {
     return w->touches(AXIS_X, p[0]) || w->touches(AXIS_Y, p[1]) || w->touches(AXIS_Z, p[2]);
   }
 
+  /* The array of output k. */
+  __device__ __forceinline__ real *out(int k) const {
+    if constexpr (FURTHER<Op>) {
+      if (k >= LEAN_OUTPUTS) return a.further[k - LEAN_OUTPUTS];
+    }
+    return a.out[k];
+  }
+
   /* Computes and stores the outputs at a point. */
   __device__ __forceinline__ void point(int x, int y, int z) const {
     constexpr operation o = Op::DECLARED;
@@ -185,15 +197,15 @@ template <class Op, bool ENDS> struct general {
     unsigned parts = operation_parts(&Op::DECLARED, Op::OPTIONS);
     if constexpr (ENDS) parts = w->parts;
 #pragma unroll
-    for (int k = 0; k < OPERATION_OUTPUTS; k++) {
-      if (!Op::stores(k) || a.out[k] == nullptr) continue;
+    for (int k = 0; k < (FURTHER<Op> ? OPERATION_OUTPUTS : LEAN_OUTPUTS); k++) {
+      if (!Op::stores(k) || out(k) == nullptr) continue;
       real result = operation_output(Op::KIND, options, parts, Op::OWN, k, &at);
       if constexpr (ENDS) {
         if (penalized_here)
           result = layer_penalize<SEVERAL>(*w, own.p, a.in[0], k, result,
                                            [&](int axis) { return value_velocity(&own, axis); });
       }
-      a.out[k][own.i] = result;
+      out(k)[own.i] = result;
     }
   }
 };
@@ -202,7 +214,8 @@ template <class Op, bool ENDS> struct general {
  */
 template <class Op>
 __global__ void __launch_bounds__(DIRECT_THREADS)
-    general_kernel(const __grid_constant__ arguments a, const __grid_constant__ geometry d, const int chunk) {
+    general_kernel(const __grid_constant__ general_arguments<Op> a, const __grid_constant__ geometry d,
+                   const int chunk) {
   const int x = d.x0 + (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int y = d.y0 + (int)(blockIdx.y * blockDim.y + threadIdx.y);
   if (x >= min(d.x1, d.nx) || y >= d.y1) return;
@@ -215,7 +228,7 @@ __global__ void __launch_bounds__(DIRECT_THREADS)
  * those that a call does not use have no inputs and no terms. */
 template <class Op>
 __global__ void __launch_bounds__(LAYER_THREADS)
-    general_layers_kernel(const __grid_constant__ arguments a, const __grid_constant__ geometry d,
+    general_layers_kernel(const __grid_constant__ general_arguments<Op> a, const __grid_constant__ geometry d,
                           const __grid_constant__ layer_work w) {
   layer_place place;
   if (!layer_find(w, place)) return;
@@ -225,7 +238,7 @@ __global__ void __launch_bounds__(LAYER_THREADS)
     engine.point(place.point[0], place.point[1] + (along_y ? n : 0), place.point[2] + (along_y ? 0 : n));
 }
 
-template <class Op> static void general_start(const kernels_launch *launch, const arguments &a) {
+template <class Op> static void general_start(const kernels_launch *launch, const general_arguments<Op> &a) {
   const geometry d = launch_geometry(launch);
   const int lanes = 32, rows = DIRECT_THREADS / lanes;
   const int across = divide_up(d.nx, lanes), down = divide_up(d.ny, rows);
@@ -237,7 +250,7 @@ template <class Op> static void general_start(const kernels_launch *launch, cons
 
 /* Edges that are asked for first are a launch of their own. */
 template <class Op>
-static status general_launch(const kernels_launch *launch, const arguments &a, const char *name) {
+static status general_launch(const kernels_launch *launch, const general_arguments<Op> &a, const char *name) {
   kernels_launch part = *launch;
   const kernels_planes slab = launch->planes[0];
   const geometry d = launch_geometry(launch);

@@ -42,22 +42,25 @@ constexpr unsigned additions_without_terms(operation_kind kind, unsigned options
 }
 
 template <class Op>
-static void layers_launch(const kernels_launch *launch, const arguments &a, const layer_work &w) {
-  kernel_launch(layers_kernel<Op>, w.blocks, LAYER_THREADS, 0, launch_stream(launch), a,
+static void layers_launch(const kernels_launch *launch, const arguments_general &a, const layer_work &w) {
+  const arguments &own = a;
+  kernel_launch(layers_kernel<Op>, w.blocks, LAYER_THREADS, 0, launch_stream(launch), own,
                 launch_geometry(launch), w);
 }
 
 template <class Op>
-static void general_layers_launch(const kernels_launch *launch, const arguments &a, const layer_work &w) {
-  kernel_launch(general_layers_kernel<Op>, w.blocks, LAYER_THREADS, 0, launch_stream(launch), a,
+static void general_layers_launch(const kernels_launch *launch, const arguments_general &a,
+                                  const layer_work &w) {
+  const general_arguments<Op> &own = a;
+  kernel_launch(general_layers_kernel<Op>, w.blocks, LAYER_THREADS, 0, launch_stream(launch), own,
                 launch_geometry(launch), w);
 }
 
 /* The kernels of a way of an operation: `few` with those additions that bring no terms, whose mask of terms
  * is `few_terms`, and `all` with every one. */
 struct layers_way {
-  void (*few)(const kernels_launch *launch, const arguments &a, const layer_work &w);
-  void (*all)(const kernels_launch *launch, const arguments &a, const layer_work &w);
+  void (*few)(const kernels_launch *launch, const arguments_general &a, const layer_work &w);
+  void (*all)(const kernels_launch *launch, const arguments_general &a, const layer_work &w);
   unsigned few_terms;
   const char *name;
 };
@@ -82,7 +85,7 @@ extern "C" status NAME(layers)(const kernels_launch *launch, const kernels_call 
   int number = 0;
   CHECK(kernels_way_find(call, &number));
   const layers_way &way = ways[number];
-  const arguments a = launch_arguments(launch, call);
+  const arguments_general a = launch_arguments(launch, call);
   const geometry d = launch_geometry(launch);
   for (unsigned r = 0; r < d.ranges(); r++) {
     const layer_work w = work_make(launch, call, d.range[r]);

@@ -334,7 +334,7 @@ template <class Op, int ONLY, bool WIDEST> struct layer {
     terms_set(at, w.terms, of_f, of_g, values);
     const bool penalized_here = penalized(p);
 #pragma unroll
-    for (int k = 0; k < OPERATION_OUTPUTS; k++) {
+    for (int k = 0; k < LEAN_OUTPUTS; k++) {
       if (!Op::stores(k) || a.out[k] == nullptr) continue;
       real result = operation_output(Op::KIND, w.options, w.parts, Op::OWN, k, &at);
       if (penalized_here)

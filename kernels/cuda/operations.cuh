@@ -250,7 +250,7 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
 
   /* The outputs on a vector of points, from lines of the field (f), of the triple (g), and values there. */
   __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &g,
-                                               const points &p, real (&result)[OPERATION_OUTPUTS][VECTOR]) {
+                                               const points &p, real (&result)[LEAN_OUTPUTS][VECTOR]) {
 #pragma unroll
     for (int v = 0; v < VECTOR; v++) {
       operation_point at;
@@ -262,7 +262,7 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
       terms_set<false>(at, f, g, p, v);
       terms_set<true>(at, f, g, p, v); /* last, because fewer registers spill */
 #pragma unroll
-      for (int k = 0; k < OPERATION_OUTPUTS; k++)
+      for (int k = 0; k < LEAN_OUTPUTS; k++)
         if (stores(k)) result[k][v] = operation_output(KIND, OPTIONS, PARTS, OWN, k, &at);
     }
   }
@@ -276,9 +276,9 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
   }
 
   __device__ __forceinline__ static void store(const arguments &a, ptrdiff_t i,
-                                               const real (&result)[OPERATION_OUTPUTS][VECTOR]) {
+                                               const real (&result)[LEAN_OUTPUTS][VECTOR]) {
 #pragma unroll
-    for (int k = 0; k < OPERATION_OUTPUTS; k++)
+    for (int k = 0; k < LEAN_OUTPUTS; k++)
       if (stores(k)) vector_store(a.out[k] + i, result[k]);
   }
 };

@@ -127,7 +127,7 @@ template <class First, class Second, bool HANDED, pair_way WAY> struct pair_bloc
   template <class Op, int RING_WIDTH, int BASE_WIDTH>
   __device__ __forceinline__ void rows_compute(const arguments &a, const pair_point &at, lines (&l)[ROWS],
                                                const real *centre, const real *base,
-                                               real (&result)[ROWS][OPERATION_OUTPUTS][VECTOR]) const {
+                                               real (&result)[ROWS][LEAN_OUTPUTS][VECTOR]) const {
     real y[ROWS + 2 * HALO][VECTOR], along_z[KERNELS_TABLE];
     if constexpr (Op::TABLES) entry_read(a.table[2] + at.z * KERNELS_TABLE, along_z);
 #pragma unroll
@@ -212,7 +212,7 @@ template <class First, class Second, bool HANDED, pair_way WAY> struct pair_bloc
       barrier_wait(f_full + newest.index, newest.parity);
       newest_read<WIDE>(own + newest.index * layout::F_PLANE, l);
       if (n >= 2 * HALO) {
-        real result[ROWS][OPERATION_OUTPUTS][VECTOR];
+        real result[ROWS][LEAN_OUTPUTS][VECTOR];
         const pair_point at = {column + INSIDE, row + INSIDE, plane_at(n - 3 * HALO)};
         rows_compute<First, WIDE, layout::B_WIDTH>(a, at, l, own + centre * layout::F_PLANE,
                                                    from + b_index * layout::B_PLANE, result);
@@ -276,7 +276,7 @@ template <class First, class Second, bool HANDED, pair_way WAY> struct pair_bloc
     for (int n = 0; n < s_planes(); n++) {
       barrier_wait(s_full + newest.index, newest.parity);
       newest_read<WIDE>(own + newest.index * layout::S_PLANE, l);
-      real result[ROWS][OPERATION_OUTPUTS][VECTOR];
+      real result[ROWS][LEAN_OUTPUTS][VECTOR];
       const pair_point at = {column + HALO, row + HALO, plane_at(n - 2 * HALO)};
       if (HANDED && n >= 2 * HALO) {
         barrier_wait(r_full + rims.index, rims.parity);

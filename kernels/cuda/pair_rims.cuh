@@ -62,7 +62,7 @@ template <class Layout> struct pair_rims {
   }
 
   __device__ __forceinline__ void store(const places &to, int plane,
-                                        const real (&value)[Layout::ROWS][OPERATION_OUTPUTS][VECTOR]) const {
+                                        const real (&value)[Layout::ROWS][LEAN_OUTPUTS][VECTOR]) const {
     real *rims = of_block(plane, blockIdx.x);
 #pragma unroll
     for (int r = 0; r < Layout::ROWS; r++) {

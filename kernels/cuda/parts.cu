@@ -9,7 +9,7 @@ template <int AXIS> using whole_op = op<OPERATION_derivative, AXIS | DERIVATIVE_
 /* Loads the neighbours that the derivative needs and adds the two outermost. */
 template <int AXIS> struct halos_op : whole_op<AXIS> {
   __device__ __forceinline__ static void apply(const arguments &, const lines &f, const lines &,
-                                               const points &, real (&result)[OPERATION_OUTPUTS][VECTOR]) {
+                                               const points &, real (&result)[LEAN_OUTPUTS][VECTOR]) {
 #pragma unroll
     for (int v = 0; v < VECTOR; v++) result[0][v] = neighbour<AXIS>(f, 0, v) + neighbour<AXIS>(f, 8, v);
   }
@@ -31,7 +31,7 @@ template <int AXIS> struct load_op : whole_op<AXIS> {
     vector_load(a.in[0] + i, p.input[0]);
   }
   __device__ __forceinline__ static void apply(const arguments &, const lines &, const lines &,
-                                               const points &p, real (&result)[OPERATION_OUTPUTS][VECTOR]) {
+                                               const points &p, real (&result)[LEAN_OUTPUTS][VECTOR]) {
     copy_values(p.input[0], result[0]);
   }
 };

@@ -195,11 +195,11 @@ template <class Op, class Tile> struct pipeline {
           if constexpr (TRIPLE) lg[r].y[j][e] = gy[r + j][e];
         }
       }
-      real result[OPERATION_OUTPUTS][VECTOR];
+      real result[LEAN_OUTPUTS][VECTOR];
       Op::apply(a, lf[r], lg[r], value, result);
       if (!Tile::PREDICATED && r >= at.rows) continue;
 #pragma unroll
-      for (int k = 0; k < OPERATION_OUTPUTS; k++) {
+      for (int k = 0; k < LEAN_OUTPUTS; k++) {
         if (!Op::stores(k)) continue;
         if constexpr (Tile::PREDICATED) {
           store_vector_where(r < at.rows, advance(a.out[k] + plane, at.bytes + r * at.pitch), result[k]);

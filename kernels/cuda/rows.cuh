@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(32 * ROWS_WARPS, BLOCKS)
   for (int r = 0; r < ROWS; r++) {
     lines f, g;
     points at;
-    real result[OPERATION_OUTPUTS][VECTOR];
+    real result[LEAN_OUTPUTS][VECTOR];
     neighbours_gather<SIDES>(own[r], beside[r], f.x);
 #pragma unroll
     for (int v = 0; v < VECTOR; v++) at.input[Op::FIELD][v] = own[r][v];

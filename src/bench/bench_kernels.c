@@ -8,7 +8,7 @@
 #include "operation_traits.h"
 #include "problems/velocity_tables.h"
 
-enum { INPUTS = KERNELS_STREAM_READS, OUTPUTS = OPERATION_OUTPUTS, CONTESTANTS = 4, NAME = 64 };
+enum { INPUTS = KERNELS_STREAM_READS, CONTESTANTS = 4, NAME = 64 };
 
 /* A kernel to be timed: a way of an operation of operations.h with some of its additions, or the sums. reads
  * and writes: number of fields that must be moved, each once. */
@@ -70,6 +70,20 @@ static int list_cases(kernel_case list[MOST_CASES]) {
   return count;
 }
 
+static int is_chosen(const bench_options *options, const kernel_case *what) {
+  return strncmp(what->name, options->only, strlen(options->only)) == 0;
+}
+
+/* The most arrays that a chosen kernel writes. */
+static int most_writes(const bench_options *options) {
+  kernel_case cases[MOST_CASES];
+  const int count = list_cases(cases);
+  int most = 1;
+  for (int i = 0; i < count; i++)
+    if (is_chosen(options, &cases[i]) && cases[i].writes > most) most = cases[i].writes;
+  return most;
+}
+
 typedef struct kernel_arrays {
   bench_arrays of;
   velocity_tables tables; /* tables of an ABC flow */
@@ -102,7 +116,8 @@ static status run_operation(const kernel_job *job, const kernels_launch *launch)
                        .tables = job->arrays->tables.tables};
   for (int i = 0, next = 0; i < OPERATION_ARRAYS; i++)
     if (operation_inputs(&o) >> i & 1U) call.in[i] = array(job, next++);
-  for (int k = 0; k < OUTPUTS; k++) call.out[k] = array(job, INPUTS + k);
+  for (int k = 0, next = INPUTS; k < OPERATION_OUTPUTS; k++)
+    if (operation_stores(&o, k)) call.out[k] = array(job, next++);
   for (int i = 0; i < OPERATION_SCALARS; i++) call.scalar[i] = 0.125;
   for (int i = 0; i < OPERATION_WEIGHTS; i++) call.weight[i] = 0.125;
   return job->backend->apply(launch, &call);
@@ -155,7 +170,7 @@ static status tables_fill(const grid *grid, kernel_arrays *arrays) {
 static status arrays_open(bench *bench, const int64_t n[3], precision precision, kernel_arrays *arrays) {
   grid grid;
   CHECK(grid_make(n, (const double[]){1.0, 1.0, 1.0}, 1, 0, &grid));
-  CHECK(bench_arrays_open(bench, n, precision, INPUTS, OUTPUTS, &arrays->of));
+  CHECK(bench_arrays_open(bench, n, precision, INPUTS, most_writes(&bench->options), &arrays->of));
   CHECK(tables_fill(&grid, arrays));
   CHECK(bench->backend->event_create(bench->context, &arrays->edges_done));
   arrays->sums = malloc((size_t)grid.nz * sizeof *arrays->sums);
@@ -259,7 +274,7 @@ static status measure_slabs(bench *bench, const kernel_arrays *arrays, int plane
   kernel_case cases[MOST_CASES];
   const int count = list_cases(cases);
   for (int i = 0; i < count; i++) {
-    if (strncmp(cases[i].name, options->only, strlen(options->only)) != 0) continue;
+    if (!is_chosen(options, &cases[i])) continue;
     kernel_job job = {.backend = bench->backend, .what = &cases[i], .arrays = arrays};
     job.launch = bench_arrays_launch(&arrays->of);
     job.launch.shape.nz = planes;

@@ -97,5 +97,5 @@ static status measure_arrays(bench *bench, const bench_arrays *arrays, json_t *r
 
 status bench_operators(bench *bench) {
   log_info("operators: points per second of one launch and of one for each, share of a stream\n");
-  return bench_arrays_each(bench, "operators", 1, OPERATION_OUTPUTS, measure_arrays);
+  return bench_arrays_each(bench, "operators", 1, 3, measure_arrays);
 }

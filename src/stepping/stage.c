@@ -30,7 +30,7 @@ void stage_sum(const stage *stage, int unknown, kernels_call *call) {
   for (int i = 0; i < 2 && stage->extra[0] != NULL; i++) {
     call->weight[WEIGHT_EXTRA + i] = stage->weight_extra[i];
     for (int k = 0; k < mask_count(o.outputs); k++)
-      call->in[SUM_IN_EXTRA + i * OPERATION_OUTPUTS + k] = stage->extra[i]->part[unknown + k].data;
+      call->in[SUM_IN_EXTRA + i * SUM_OUTPUTS + k] = stage->extra[i]->part[unknown + k].data;
   }
 }
 

@@ -108,6 +108,7 @@ static void test_counts_least_words(void **state) {
                   {"stage_stored_conservative", 5, 1, 0},
                   {"stage_stored_skew_diffusion", 5, 1, 0},
                   {"curl", 3, 3, 1},
+                  {"velocity_gradient", 3, 9, 1},
                   {"stage_formula_damped", 2, 1, 1}};
   (void)state;
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {

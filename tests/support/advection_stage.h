@@ -61,7 +61,7 @@ static inline kernels_call advection_call(const advection_stage *stage, precisio
   call.weight[WEIGHT_PART + ADVECTION_PART_DISSIPATION] = stage->dissipation;
   call.weight[WEIGHT_PART + ADVECTION_PART_DIFFUSION] = stage->diffusion;
   for (int i = 0; i < 2; i++) {
-    call.in[SUM_IN_EXTRA + i * OPERATION_OUTPUTS] = stage->extra[i];
+    call.in[SUM_IN_EXTRA + i * SUM_OUTPUTS] = stage->extra[i];
     call.weight[WEIGHT_EXTRA + i] = stage->weight_extra[i];
   }
   for (int d = 0; d < 3; d++) {

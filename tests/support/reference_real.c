@@ -241,6 +241,12 @@ static real curl_point(const kernels_launch *launch, const kernels_call *call, i
   return first(launch, NULL, call->in[after], at, next) - first(launch, NULL, call->in[next], at, after);
 }
 
+static real velocity_gradient_point(const kernels_launch *launch, const kernels_call *call, int output,
+                                    int part, const int at[3]) {
+  (void)part;
+  return first(launch, NULL, call->in[output / 3], at, output % 3);
+}
+
 /* By (u_i + u_j)/2 f_j of point i and each neighbour j. */
 static real skew_advection_point(const kernels_launch *launch, const kernels_call *call, int output, int part,
                                  const int at[3]) {
@@ -354,7 +360,7 @@ static real sum_point(const kernels_launch *launch, const kernels_call *call, in
     sum = fused((real)call->weight[WEIGHT_OWN], get(launch, call->in[of.own + output], at) - base, sum);
   for (int i = 0; i < 2 && (call->options & SUM_EXTRAS); i++)
     sum = fused((real)call->weight[WEIGHT_EXTRA + i],
-                get(launch, call->in[SUM_IN_EXTRA + OPERATION_OUTPUTS * i + output], at) - base, sum);
+                get(launch, call->in[SUM_IN_EXTRA + SUM_OUTPUTS * i + output], at) - base, sum);
   return sum;
 }
 

@@ -168,11 +168,16 @@ static void every_rule_refuses(void **state) {
         .velocity = VELOCITY_STORED,
         .term = {{DIFFERENCE_DAMPING, FOLD_SPEED, {0, 0, 0}, 1}}},
        "a term with a function of its own has FOLD_SUM"},
+      {{.sum = SUM_BASE,
+        .outputs = 15,
+        .needs = {1, 1, 1, 1},
+        .term = {OPERATION_TERM(DIFFERENCE_FIRST, 0, 0, 0)}},
+       "a sum has at most three outputs"},
       {{.outputs = 1, .needs = {1}, .part = {0, 1}, .term = {OPERATION_TERM(DIFFERENCE_FIRST, 0, 0, 0)}},
        "no sum that adds them"},
-      {{.outputs = 9, .needs = {1}, .term = {OPERATION_TERM(DIFFERENCE_FIRST, 0, 0, 0)}},
-       "OPERATION_OUTPUTS"},
-      {{.outputs = 1, .needs = {65}, .term = {OPERATION_TERM(DIFFERENCE_FIRST, 0, 0, 0)}}, "OPERATION_TERMS"},
+      {{.outputs = 1U << 9, .term = {OPERATION_TERM(DIFFERENCE_FIRST, 0, 0, 0)}}, "OPERATION_OUTPUTS"},
+      {{.outputs = 1, .needs = {513}, .term = {OPERATION_TERM(DIFFERENCE_FIRST, 0, 0, 0)}},
+       "OPERATION_TERMS"},
       {{.outputs = 1, .needs = {1}, .term = {OPERATION_TERM(DIFFERENCE_FIRST, 12, 0, 0)}},
        "OPERATION_INPUTS"},
       {{.at_point = 1U << 12, .outputs = 1}, "OPERATION_INPUTS"},
@@ -193,6 +198,16 @@ static void every_rule_refuses(void **state) {
   operation least = late;
   least.needs[0] = 1;
   assert_non_null(strstr(declaration_fault(&late, &least), "not part of every way"));
+}
+
+/* Every output's terms are in use. */
+static void terms_are_those_of_the_outputs(void **state) {
+  (void)state;
+  for (int k = 0; k < OPERATION_OUTPUTS; k++) {
+    operation o = {.outputs = OPERATION_BIT(k)};
+    for (int i = 0; i < OPERATION_OUTPUTS; i++) o.needs[i] = OPERATION_BIT(i);
+    assert_int_equal(operation_terms(&o), OPERATION_BIT(k));
+  }
 }
 
 /* Each rule of lean operations makes an operation general that breaks it alone. */
@@ -229,6 +244,8 @@ static void every_lean_rule_refuses(void **state) {
        "two triples"},
       {{.outputs = 1, .needs = {1}, .term = {OPERATION_TERM(DIFFERENCE_PAIR, 0, 0, 0)}},
        "a function of its own"},
+      {{.outputs = 8, .needs = {[3] = 1}, .term = {OPERATION_TERM(DIFFERENCE_FIRST, 0, 0, 0)}},
+       "more than three outputs"},
   };
   (void)state;
   for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
@@ -243,6 +260,7 @@ static void every_lean_rule_refuses(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_declaration_is_sound), cmocka_unit_test(lean_ways_are_lean),
-      cmocka_unit_test(every_rule_refuses), cmocka_unit_test(every_lean_rule_refuses)};
+      cmocka_unit_test(every_rule_refuses), cmocka_unit_test(every_lean_rule_refuses),
+      cmocka_unit_test(terms_are_those_of_the_outputs)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,8 @@
 #include <math.h>
 
 /* Operations of the general engine where axes have ends, against lean ones: a curl has the bits of six
- * derivatives, and advection by a two-point function is the skew form to round-off. */
+ * derivatives, a velocity gradient those of nine, and advection by a two-point function is the skew form to
+ * round-off. */
 
 static kernels_ends ends_open(rig *rig, unsigned bounded) {
   kernels_ends ends = {.nz = rig->launch.shape.nz};
@@ -69,6 +70,39 @@ static void curls_are_derivatives(rig *rig) {
   }
 }
 
+static void gradient_check(rig *rig, unsigned bounded) {
+  const kernels_shape *shape = &rig->launch.shape;
+  twin in[3], out[9];
+  kernels_ends ends = ends_open(rig, bounded);
+  kernels_call call = {.kind = OPERATION_velocity_gradient, .ends = &ends};
+  for (int i = 0; i < 3; i++) call.in[i] = (in[i] = twin_random(rig, i + 1)).device;
+  for (int i = 0; i < 9; i++) call.out[i] = (out[i] = twin_zeros(rig, 1)).device;
+  assert_ok(apply_bounded(rig->backend, &rig->launch, &call));
+  for (int i = 0; i < 9; i++) {
+    twin expected = derivative_of(rig, &ends, &in[i / 3], i % 3);
+    twin_download(rig, &out[i]);
+    for (int k = 0; k < shape->nx * shape->ny * shape->nz; k++) {
+      const int x = k % shape->nx, y = k / shape->nx % shape->ny, z = k / shape->nx / shape->ny;
+      const double found = reference_value(shape, out[i].host, x, y, z);
+      const double right = reference_value(shape, expected.host, x, y, z);
+      if (found != right)
+        fail_msg("velocity gradient %d at %d, %d, %d: %.17g, not %.17g", i, x, y, z, found, right);
+    }
+    twin_free(rig, &expected);
+    twin_free(rig, &out[i]);
+  }
+  for (int i = 0; i < 3; i++) twin_free(rig, &in[i]);
+  kernels_ends_close(rig->backend, rig->context, &ends);
+}
+
+static void velocity_gradients_are_derivatives(rig *rig) {
+  for (unsigned bounded = 0; bounded < 8; bounded++) {
+    rig_shape(rig, 37, 21, 18);
+    rig_stencil(rig, 2 + 2 * ((int)bounded % 4), 0.02, 0.03, 0.04);
+    gradient_check(rig, bounded);
+  }
+}
+
 /* The skew form by a lean stage: f plus the form. */
 static void pair_check(rig *rig, unsigned bounded) {
   const kernels_shape *shape = &rig->launch.shape;
@@ -113,6 +147,7 @@ static void two_point_advection_is_the_skew_form(rig *rig) {
 }
 
 int main(int argc, char **argv) {
-  const rig_test tests[] = {RIG_TEST(curls_are_derivatives), RIG_TEST(two_point_advection_is_the_skew_form)};
+  const rig_test tests[] = {RIG_TEST(curls_are_derivatives), RIG_TEST(velocity_gradients_are_derivatives),
+                            RIG_TEST(two_point_advection_is_the_skew_form)};
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

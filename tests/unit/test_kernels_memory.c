@@ -160,7 +160,7 @@ static double ramp_value(const rig *rig, const void *user, int x, int y, int z) 
 
 /* Elements that end inside a line; what lies beyond them is left alone. */
 static void stream_check(rig *rig, const twin in[5], int reads, int writes, int nontemporal) {
-  twin out[3] = {twin_sentinel(rig), twin_sentinel(rig), twin_sentinel(rig)};
+  twin out[KERNELS_STREAM_WRITES];
   const kernels_shape *shape = &rig->launch.shape;
   const size_t ldx = (size_t)shape->ldx;
   kernels_stream stream = {
@@ -170,6 +170,7 @@ static void stream_check(rig *rig, const twin in[5], int reads, int writes, int 
       .nontemporal = nontemporal,
   };
   for (int r = 0; r < reads; r++) stream.in[r] = in[r].device;
+  for (int w = 0; w < KERNELS_STREAM_WRITES; w++) out[w] = twin_sentinel(rig);
   for (int w = 0; w < writes; w++) stream.out[w] = out[w].device;
   assert_ok(rig->backend->stream(&rig->launch, &stream));
   for (int w = 0; w < writes; w++) {
@@ -185,7 +186,7 @@ static void stream_check(rig *rig, const twin in[5], int reads, int writes, int 
       }
     }
   }
-  for (int w = 0; w < 3; w++) {
+  for (int w = 0; w < KERNELS_STREAM_WRITES; w++) {
     twin_assert_equal(rig, &out[w], "stream");
     twin_free(rig, &out[w]);
   }
@@ -195,8 +196,9 @@ static void streams_add_their_inputs(rig *rig) {
   rig_shape(rig, 97, 13, 9);
   twin in[5];
   for (int r = 0; r < 5; r++) in[r] = twin_make(rig, ramp_value, &r);
-  for (int code = 0; code < 5 * 3 * 2; code++)
-    stream_check(rig, in, code % 5 + 1, code / 5 % 3 + 1, code / 15);
+  static const int writes[] = {1, 2, 3, KERNELS_STREAM_WRITES};
+  for (int code = 0; code < 5 * 4 * 2; code++)
+    stream_check(rig, in, code % 5 + 1, writes[code / 5 % 4], code / 20);
   for (int r = 0; r < 5; r++) twin_free(rig, &in[r]);
 }
 
