@@ -152,7 +152,9 @@ static status create_in(const medium *medium, const field_space *space, acoustic
   }
   const kernels_wave step = {.task = WAVE_INJECT};
   const wave_sourced of = {.medium = medium, .step = &step, .stencil = &a->stencil, .dt = 1.0};
-  return wave_sources_open(a->config, grid, space, &of, &a->sources);
+  CHECK(wave_sources_open(a->config, grid, space, &of, &a->sources));
+  a->files += wave_sources_hash(&a->sources, grid);
+  return STATUS_OK;
 }
 
 static status create(const config *config, const grid *grid, const field_space *space, void **self) {

@@ -246,7 +246,7 @@ static status start(void *self, state *state) {
 
 static uint64_t hash_files(void *self) {
   const wave *wave = self;
-  return medium_hash(&wave->medium) + wave->supply.hash;
+  return medium_hash(&wave->medium) + wave->supply.hash + wave_sources_hash(&wave->sources, wave->grid);
 }
 
 static status recall(void *self, void *values, int save) {

@@ -342,6 +342,10 @@ status wave_sources_add(wave_sources *s, const kernels_launch *launch, double t,
   return STATUS_OK;
 }
 
+uint64_t wave_sources_hash(const wave_sources *s, const grid *grid) {
+  return grid->z0 == 0 ? s->points.hash + s->wavelet.hash : 0;
+}
+
 double wave_sources_largest(const wave_sources *s, const grid *grid) {
   double sum = 0.0, peak = 1.0;
   for (int64_t i = 0; i < s->points.count; i++) sum += fabs(s->points.amplitude[i]);

@@ -46,6 +46,9 @@ status wave_sources_open(const config *config, const grid *grid, const field_spa
                          const wave_sourced *of, wave_sources *sources);
 void wave_sources_close(wave_sources *sources);
 
+/* Stands for the values of their files: added up over all slabs the same for any number of them. */
+uint64_t wave_sources_hash(const wave_sources *sources, const grid *grid);
+
 /* A bound on the pressure beside sources: the sum of |amplitude| over the least spacing. A pulse has 1/(4 pi
  * r) of its amplitude at the distance r. */
 double wave_sources_largest(const wave_sources *sources, const grid *grid);

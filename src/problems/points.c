@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "files/array_file.h"
 #include "problems/problem.h"
@@ -78,12 +79,24 @@ static status check_inside(const request *r, const points *points) {
   return check_layers(r, points, list);
 }
 
-static status read_places(const request *r, points *points) {
+/* Reads numbers of the points' file, if it has them. */
+static status read_file(const request *r, const char *name, int columns, points *points, int64_t *count,
+                        double **values) {
   char key[64];
+  *count = 0;
+  if (r->file[0] == '\0') return STATUS_OK;
   (void)snprintf(key, sizeof key, "%s.file", r->section);
+  CHECK(array_file_read(key, r->file, name, columns, count, values));
+  const size_t numbers = (size_t)*count * (columns > 0 ? (size_t)columns : 1);
+  if (*count > 0) points->hash += XXH3_64bits_withSeed(*values, numbers * sizeof **values, (uint64_t)name[0]);
+  return STATUS_OK;
+}
+
+static status read_places(const request *r, points *points) {
   if (r->file[0] != '\0') {
-    CHECK(array_file_read(key, r->file, "points", 3, &points->count, &points->at));
-    if (points->count == 0) return status_fail(STATUS_USAGE, "%s = %s: no dataset points", key, r->file);
+    CHECK(read_file(r, "points", 3, points, &points->count, &points->at));
+    if (points->count == 0)
+      return status_fail(STATUS_USAGE, "%s.file = %s: no dataset points", r->section, r->file);
   } else {
     CHECK(read_numbers(r, "points", r->list, &points->count, &points->at));
     points->count /= 3;
@@ -105,12 +118,10 @@ static status check_range(const request *r, const char *name, double least, int6
 }
 
 /* One number for each point: from the file, or those of a list, of which one stands for all. */
-static status read_each(const request *r, const char *name, const char *list, double least,
-                        const points *points, double **values) {
+static status read_each(const request *r, const char *name, const char *list, double least, points *points,
+                        double **values) {
   int64_t count = 0;
-  char key[64];
-  (void)snprintf(key, sizeof key, "%s.file", r->section);
-  if (r->file[0] != '\0') CHECK(array_file_read(key, r->file, name, 0, &count, values));
+  CHECK(read_file(r, name, 0, points, &count, values));
   if (count == 0) CHECK(read_numbers(r, name, list, &count, values));
   CHECK(check_range(r, name, least, count, *values));
   if (count == points->count) return STATUS_OK;

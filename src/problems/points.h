@@ -10,6 +10,7 @@ typedef struct points {
   double *at;        /* x, y, z of each */
   double *amplitude; /* of sources */
   double *delay;     /* of sources */
+  uint64_t hash;     /* stands for what a file gives of these; 0: nothing */
 } points;
 
 /* Read the places. STATUS_USAGE for one outside the box, or another number of amplitudes; STATUS_FILE,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "problems/problem.h"
 #include "problems/rounded.h"
@@ -55,6 +56,7 @@ status wavelet_open(const config *config, wavelet *wavelet) {
                        config->wavelet_file);
   const status result = read_rows(file, wavelet);
   (void)fclose(file);
+  wavelet->hash = XXH3_64bits(wavelet->table, 2 * (size_t)wavelet->rows * sizeof *wavelet->table);
   return result;
 }
 

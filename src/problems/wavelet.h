@@ -9,6 +9,7 @@ typedef struct wavelet {
   const config *config;
   int rows;
   double *table; /* of a file: t, s of each row */
+  uint64_t hash; /* stands for the table; 0: none */
 } wavelet;
 
 /* Reads the file, if there is one. STATUS_FILE, STATUS_USAGE, STATUS_MEMORY; wavelet_close even after an

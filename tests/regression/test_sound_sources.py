@@ -294,6 +294,27 @@ def test_traces_of_other_receivers_are_moved_away(tmp_path, keys, said):
     assert np.array_equal(p, fresh[2][4:])
 
 
+@pytest.mark.parametrize("equation", [{"equation": "acoustics"}, {"equation": "wave", "density": None}])
+def test_resuming_tells_of_other_sources(tmp_path, equation):
+    """Of the same files' names with other places, amplitudes or rows of the wavelet; not of the same values."""
+
+    def write(points, amplitude, end):
+        with h5py.File(tmp_path / "s.h5", "w") as file:
+            file["points"], file["amplitude"] = points, amplitude
+        (tmp_path / "w.txt").write_text(f"0 0\n0.1 1\n0.5 {end}\n")
+
+    keys = {"points": None, "file": "s.h5", "wavelet": "file", "wavelet_file": "w.txt", "frequency": None, "delay": None}
+    change = {"physics": equation, "point_sources": keys, "time": {"courant": 0.5, "steps": 3}}
+    resume = ("restart.from=run/state_00000003.hdf", "output.directory=next", "time.steps=4")
+    said = "point_sources.file = s.h5 or point_sources.wavelet_file = w.txt holds other values than those"
+    write(PLACES, [1.0, 2.0], 0)
+    run(tmp_path / "run", merged(BASE, change), ranks=2)
+    assert said not in launch(tmp_path, 1, "run.ini", *resume).stderr
+    for other in ((PLACES[::-1], [1.0, 2.0], 0), (PLACES, [1.0, 3.0], 0), (PLACES, [1.0, 2.0], 1)):
+        write(*other)
+        assert said in launch(tmp_path, 1, "run.ini", *resume).stderr
+
+
 def test_samples_that_a_resumed_run_lacks(tmp_path):
     """It warns of lost ones, and of another spacing; not of samples that are not due."""
     file = tmp_path / "run/receivers.h5"
