@@ -217,7 +217,9 @@ const config_key config_keys[] = {
     {"initial", "center_z", ANY(center[2]), DERIVED("lz/2"), .help = "centre of the case"},
     {"initial", "width", POSITIVE(width), DERIVED("a tenth of the shortest length"),
      .help = "radius or standard deviation"},
-    {"initial", "amplitude", ANY(amplitude), DEFAULT("1"), .help = "height above the background"},
+    {"initial", "amplitude", ANY(amplitude), DEFAULT("1"),
+     .help =
+         "height above the background; of density_wave 0.5, of shear_wave and sound_wave 1e-6 by default"},
     {"initial", "background", ANY(background), DEFAULT("0"), .help = "value far away"},
     {"initial", "kx", INT(wave_number[0], -1e6, 1e6), DEFAULT("1"), .help = "whole waves across lx"},
     {"initial", "ky", INT(wave_number[1], -1e6, 1e6), DEFAULT("1"), .help = "whole waves across ly"},
