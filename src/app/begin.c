@@ -399,6 +399,9 @@ status begin_start(simulation *sim) {
     CHECK(agree(sim->comm, is_root(sim) ? set_aside(sim) : STATUS_OK));
   }
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
+  /* those of the case at t = 0 say nothing of a snapshot */
+  if (config->restart[0] != '\0' && sim->solver.equation->measure != NULL && !sim->schedule.measured)
+    CHECK(solver_measure(&sim->solver));
   CHECK(stability_find(sim->comm, config, &sim->grid, &sim->schedule, &sim->solver.rates, &sim->stability));
   stability_warn(config, &sim->schedule, &sim->stability);
   plan_waves(config, &sim->grid, &sim->solver.rates, sim->stability.dt);

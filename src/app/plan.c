@@ -12,6 +12,7 @@
 #include "settings/equations.h"
 #include "config/kept.h"
 #include "problems/cases.h"
+#include "problems/flow_state.h"
 #include "problems/medium.h"
 #include "problems/points.h"
 #include "problems/rounded.h"
@@ -41,6 +42,23 @@ static void print_source(const config *config) {
   log_info("\n");
 }
 
+/* Says what viscosity a flow has. */
+static void print_viscosity(const config *config) {
+  if (!equation_is(config, EQUATION_GAS)) return;
+  const flow_gas gas = flow_gas_of(config);
+  const int varies = gas.law == FLOW_SUTHERLAND;
+  if (gas.law == FLOW_INVISCID) return;
+  log_info("viscosity  %.6g", gas.viscosity);
+  if (varies)
+    log_info(" at temperature %.6g, Sutherland's law with S = %.6g", gas.viscosity_temperature,
+             gas.sutherland);
+  if (cases_at(config->initial)->flow != NULL && config->reynolds > 0.0) {
+    log_info(", Reynolds number %.6g", config->reynolds);
+    if (varies) log_info(" at the case's temperature, %.6g", problem_flow_temperature(config));
+  }
+  log_info("\n");
+}
+
 static void print_problem(const config *config, int host_memory) {
   char exact[CASES_TEXT], idle[CONFIG_NAMES_SIZE];
   const char *initial = cases_at(config->initial)->name, *velocity = velocities_at(config->velocity)->name;
@@ -56,6 +74,7 @@ static void print_problem(const config *config, int host_memory) {
   const int moved = equation->known_later == cases_exact_exists;
   log_info("\n");
   print_source(config);
+  print_viscosity(config);
   log_info("exact      %s\n", moved ? cases_exact_text(config, exact) : known);
   log_info("scheme     %s, order %d in space, %s precision\n", schemes_all(config->scheme)->name,
            config->order, config_precision_name(config->precision));

@@ -54,15 +54,20 @@ static status poll(simulation *sim) {
   return reason == CONTROL_GO_ON ? STATUS_OK : stop(sim, reason);
 }
 
+/* Returns 1 if the state of this step is measured, for a row of diagnostics or before it is written. */
+static int measures_at(const simulation *sim, int64_t step) {
+  const config *config = sim->config;
+  return step == sim->schedule.last_step || schedule_meets(&sim->schedule, step, config->diagnostics_due) ||
+         schedule_meets(&sim->schedule, step, config->fields_due) ||
+         schedule_due(step, config->checkpoint_every);
+}
+
 /* Returns 1 if anything but the next step follows this one. */
 static int pauses_after(const simulation *sim, int64_t step) {
   const config *config = sim->config;
-  return control_due(&sim->control, step) || step == sim->schedule.last_step ||
-         schedule_meets(&sim->schedule, step, config->diagnostics_due) ||
-         schedule_meets(&sim->schedule, step, config->fields_due) ||
-         schedule_due(step, config->checkpoint_every) || schedule_due(step, config->hash_every) ||
-         schedule_due(step, config->redistance_every) || slices_due(&sim->slices, &sim->schedule, step) ||
-         probes_due(&sim->probes, &sim->schedule, step) ||
+  return control_due(&sim->control, step) || measures_at(sim, step) ||
+         schedule_due(step, config->hash_every) || schedule_due(step, config->redistance_every) ||
+         slices_due(&sim->slices, &sim->schedule, step) || probes_due(&sim->probes, &sim->schedule, step) ||
          (!equation_is(config, EQUATION_LEAPS) &&
           receivers_due(&sim->receivers, step)); /* waves always have valid halos */
 }
@@ -83,19 +88,21 @@ static status check_factor(const simulation *sim, double time, double dt) {
   return STATUS_OK;
 }
 
-/* Finds the size of the next step from the state, if the schedule asks for it. An equation that can do so is
- * asked every WATCHED steps, too, because it notices a density or a pressure that is not positive; a step of
- * one size does not follow from its answer. */
+/* Finds the size of the next step from the state, if the schedule asks for it. With steps of one size it
+ * finds the rates of the state, too, before a step whose end is measured, because the Courant number there is
+ * that of the step's start; and every WATCHED steps, because they are not finite where density or pressure is
+ * not positive. */
 static status follow(simulation *sim) {
   enum { WATCHED = 8 };
   const int finds = sim->schedule.measured;
-  if (!finds && (sim->solver.equation->measure == NULL || sim->step % WATCHED != 0)) return STATUS_OK;
+  if (!finds && sim->solver.equation->measure == NULL) return STATUS_OK;
+  if (!finds && sim->step % WATCHED != 0 && !measures_at(sim, sim->step + 1)) return STATUS_OK;
   const schedule_rates before = sim->solver.rates;
   sim->shown_step = -1;
   CHECK(solver_measure(&sim->solver));
   const double rate = sim->solver.rates.advection + sim->solver.rates.other;
-  if (!finds) sim->solver.rates = before;
   if (!isfinite(rate)) {
+    if (!finds) sim->solver.rates = before;
     CHECK(measure(sim));
     return agree(sim->comm, measure_blown_up(sim, "no step size follows from it"));
   }

@@ -10,8 +10,25 @@
 /* The Courant number if no step is given. */
 #define COURANT 0.9
 
+/* S of Sutherland's law over the temperature at which the viscosity is given, and the range of that. */
+#define SUTHERLAND        0.4
+#define TEMPERATURE_LEAST 1e-8
+#define TEMPERATURE_MOST  1e9
+
 static int is_flow(const config *c) {
   return equation_is(c, EQUATION_GAS);
+}
+
+/* Sets the temperatures of Sutherland's law. A Reynolds number is that at the temperature of the case, which
+ * is then the one at which the viscosity is given. */
+static void derive_temperatures(config *c) {
+  const int by_number = cases_at(c->initial)->flow != NULL && c->reynolds > 0.0;
+  const int given = config_given(c, "physics", "viscosity_temperature");
+  const int follows = is_flow(c) && by_number && !given && c->viscosity_law == FLOW_SUTHERLAND;
+  double at = 1.0;
+  if (follows) at = fmin(fmax(problem_flow_temperature(c), TEMPERATURE_LEAST), TEMPERATURE_MOST);
+  if (!given) c->viscosity_temperature = at;
+  if (!config_given(c, "physics", "sutherland_temperature")) c->sutherland_temperature = SUTHERLAND * at;
 }
 
 void config_flow_derive(config *c) {
@@ -22,6 +39,7 @@ void config_flow_derive(config *c) {
   if (!config_given(c, "time", "adaptive")) c->adaptive = flows && c->courant > 0.0;
   if (!config_given(c, "initial", "amplitude") && initial->flow != NULL)
     c->amplitude = initial->flow->amplitude;
+  derive_temperatures(c);
 }
 
 /* Refuses a form of another equation. */

@@ -93,8 +93,7 @@ static int64_t row_rates(const flow_gas *gas, const grid *grid, double *const ro
     double rate = sqrt(gas->gamma * p / density) * sqrt(squares);
     for (int d = 0; d < 3; d++) rate += fabs(rows[FLOW_U + d][x]) / h[d];
     rates[0] = fmax(rates[0], rate);
-    const double t = p / (density * gas->gas_constant), t0 = gas->viscosity_temperature, s = gas->sutherland;
-    const double law = gas->law == FLOW_SUTHERLAND ? t / t0 * sqrt(t / t0) * (t0 + s) / (t + s) : 1.0;
+    const double law = flow_gas_law(gas, p / (density * gas->gas_constant));
     rates[1] =
         fmax(rates[1], law * gas->viscosity / density * fmax(1.0, gas->gamma / gas->prandtl) * squares);
   }

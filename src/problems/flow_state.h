@@ -7,8 +7,10 @@
 /* The case of a configuration as a state of compressible flow: formulas, datasets named as the unknowns, or
  * one of the cases with problem_flow. Pure functions of configuration, grid and index, as in cases.h. */
 
-/* The gas of a configuration. */
+/* The gas of a configuration. A Reynolds number gives the viscosity at the temperature of the case. */
 flow_gas flow_gas_of(const config *config);
+/* The viscosity at a temperature over that at viscosity_temperature. */
+double flow_gas_law(const flow_gas *gas, double temperature);
 
 /* Names of the unknowns, and of their datasets in the case's file. */
 extern const char *const flow_names[FLOW_UNKNOWNS];

@@ -96,9 +96,12 @@ typedef struct problem_flow {
   double (*value)(const config *config, int unknown, double time, const double *const entry[3]);
 } problem_flow;
 
-/* The pressure of density 1 and velocity 1 at the configuration's Mach number. */
+/* The pressure, and the temperature, of density 1 and velocity 1 at the configuration's Mach number. */
 static inline double problem_flow_pressure(const config *config) {
   return 1.0 / (config->gamma * config->mach * config->mach);
+}
+static inline double problem_flow_temperature(const config *config) {
+  return problem_flow_pressure(config) / config->gas_constant;
 }
 
 /* phi(x, t) = background + scale(t) shape(x), where shape is either a product of three functions of one

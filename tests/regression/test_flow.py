@@ -233,6 +233,86 @@ def test_a_pressure_that_is_negative_for_some_steps_ends_the_run(tmp_path):
     assert "at step 64" in said.stderr and "pressure is -" in said.stderr and "not positive at x = " in said.stderr
 
 
+PUSHED = {
+    "grid": {"nx": 16, "ny": 9, "nz": 9},
+    "physics": {"equation": "flow"},
+    "initial": {"case": "formula", "pressure": "10", "u": "0.1*sin(2*pi*x)"},
+    "source": {"formula_u": "8", "formula_energy": "100"},
+    "time": {"steps": 21, "dt": 0.01, "scheme": "rk4"},
+    "compute": {"threads": 1, "backend": "cpu"},
+    "output": {"fields_every": 1, "diagnostics_every": 5},
+}
+
+
+def share_of_the_limit(of, dt):
+    """By equations.md, for rk4 with order 8 (limit 2.8284, largest symbol 1.7306)."""
+    counts = (16, 9, 9)
+    sound = np.sqrt(1.4 * of["pressure"] / of["density"]) * math.sqrt(sum(n * n for n in counts))
+    rate = sound + sum(np.abs(of[name]) * n for name, n in zip("uvw", counts))
+    return dt * rate.max() * 1.7306 / 2.8284
+
+
+def test_the_courant_number_is_that_of_the_state_at_the_steps_start(tmp_path):
+    """A gas that is pushed and heated, with steps of one size, which become too long."""
+    run(tmp_path / "run", PUSHED)
+    found = rows(tmp_path / "run")
+    for row in found:
+        start = fields(tmp_path / "run" / f"state_{max(0, int(row['step']) - 1):08d}.hdf")
+        assert abs(row["courant"] / share_of_the_limit(start, 0.01) - 1) < 1e-4
+    assert found[-1]["courant"] > 1.2 * found[0]["courant"]
+    whole = table(tmp_path / "run")
+    for path in sorted((tmp_path / "run").glob("state_*.hdf"))[8:]:
+        path.unlink()
+    run(tmp_path / "run", PUSHED, "restart.from=latest", ranks=2)
+    assert table(tmp_path / "run") == whole
+
+
+def test_a_message_of_a_blow_up_has_the_courant_number_of_the_step(tmp_path):
+    """Not that of t = 0, which is 0.9."""
+    of = {"initial": {"pressure": None}, "source": {"formula_u": "8+sin(2*pi*x)", "formula_energy": None},
+          "time": {"dt": None, "courant": 0.9, "steps": 2000, "adaptive": "no"}}  # fmt: skip
+    said = run(tmp_path / "run", merged(PUSHED, of), "output.fields_every=0", "output.diagnostics_every=4", code=4)
+    assert float(said.stderr.split("Courant number ")[1].split(")")[0]) > 1
+
+
+def test_a_run_from_a_file_resumes_without_it(tmp_path):
+    """With steps of a given size, whose Courant number and warning are of the snapshot."""
+    run(tmp_path / "first", PUSHED, "time.steps=0")
+    state = (tmp_path / "first" / "state_00000000.hdf").rename(tmp_path / "first.hdf")
+    configuration = merged(PUSHED, {"initial": {"case": "file", "file": state, "u": None, "pressure": None}})
+    run(tmp_path / "run", configuration, "time.steps=12")
+    state.unlink()
+    said = run(tmp_path / "run", configuration, "restart.from=latest", "--validate")
+    assert "Courant number" not in said.stderr
+    run(tmp_path / "run", configuration, "restart.from=latest")
+    run(tmp_path / "whole", PUSHED)
+    assert table(tmp_path / "run") == table(tmp_path / "whole")
+    said = run(tmp_path / "run", configuration, "restart.from=latest", "time.dt=0.03", "time.steps=22")
+    told = float(said.stderr.split("gives a Courant number of ")[1].split(",")[0])
+    last = fields(tmp_path / "whole" / "state_00000021.hdf")
+    assert abs(told / share_of_the_limit(last, 0.03) - 1) < 1e-3
+
+
+@pytest.mark.parametrize("temperature", [None, 3])
+def test_a_reynolds_number_with_sutherlands_law_is_that_of_the_case(tmp_path, temperature):
+    """A vortex of uniform temperature 1/(1.4 mach^2): the dissipation over twice the enstrophy is the viscosity."""
+    law = {"viscosity_law": "sutherland", "viscosity_temperature": temperature, "gas_constant": 2}
+    said = run(tmp_path / "run", merged(BASE, {"physics": law, "time": {"t_end": 0.1}}))
+    first = rows(tmp_path / "run")[0]
+    assert abs(first["dissipation_solenoidal"] / (2 * first["enstrophy"]) - 1 / 100) < 1e-14
+    at = 1 / (1.4 * 0.3**2) / 2
+    t0 = temperature or at
+    s = 0.4 if temperature else 0.4 * at
+    viscosity = 0.01 / ((at / t0) ** 1.5 * (t0 + s) / (at + s))
+    line = next(line for line in said.stdout.splitlines() if line.startswith("viscosity"))
+    assert line == (
+        f"viscosity  {viscosity:.6g} at temperature {t0:.6g}, Sutherland's law with S = {s:.6g}, "
+        f"Reynolds number 100 at the case's temperature, {at:.6g}"
+    )
+    again = launch(tmp_path, 1, "run/config.ini", "output.directory=again")
+    assert hash_of(again) == hash_of(said)
+
+
 @pytest.mark.parametrize(
     ("override", "expected"),
     [
