@@ -218,6 +218,22 @@ static void print_box(const char *what, const points *points) {
   }
 }
 
+/* Warns of points on free ends, where the pressure is 0: sources there feed nothing. */
+static void warn_of_free_ends(const config *config, const char *what, const points *points) {
+  int64_t idle = 0;
+  for (int64_t i = 0; i < points->count; i++) {
+    int on = 0;
+    for (int d = 0; d < 3; d++) {
+      const double x = points->at[3 * i + d];
+      on = on || (config->ends[d][GRID_LOW] == CONFIG_END_FREE && x == 0.0) ||
+           (config->ends[d][GRID_HIGH] == CONFIG_END_FREE && x == config->l[d]);
+    }
+    idle += on;
+  }
+  if (idle == 0) return;
+  log_warning("%" PRId64 " of %" PRId64 " %s: on a free end, where p is 0", idle, points->count, what);
+}
+
 /* Describes point sources and receivers. Their files were read before, so that they have no faults. */
 static void print_points(const config *config) {
 #define X(name, text, help) text,
@@ -229,12 +245,14 @@ static void print_points(const config *config) {
     log_info(", %s", wavelets[config->wavelet]);
     if (config->wavelet != CONFIG_WAVELET_FILE) log_info(" of frequency %g", config->frequency);
     log_info("\n");
+    warn_of_free_ends(config, "sources", &points);
   }
   points_close(&points);
   if (config_received(config) && points_receivers(config, &points) == STATUS_OK) {
     print_box("receivers", &points);
     log_info(config->receivers_every == 1 ? ", every step\n" : ", every %" PRId64 " steps\n",
              config->receivers_every);
+    warn_of_free_ends(config, "receivers", &points);
   }
   points_close(&points);
 }

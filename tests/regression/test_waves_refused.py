@@ -138,3 +138,14 @@ def test_another_step_is_refused_when_resuming(tmp_path):
 def test_slabs_of_fewer_planes_than_a_step_reads_are_refused(tmp_path):
     write_ini(tmp_path / "run.ini", merged(BASE, {"grid": {"nz": 23}}))
     assert "accepted: at least 8 with leapfrog4" in launch(tmp_path, 3, "run.ini", code=2).stderr
+
+
+def test_points_on_a_free_end_are_named(tmp_path):
+    points = {
+        "point_sources": {"points": '"0.5 0.4 0; 0.5 0.4 1"', "frequency": 3},
+        "receivers": {"points": '"0.5 0.4 0"'},
+    }
+    for kind, warned in (("free", True), ("wall", False)):
+        write_ini(tmp_path / "run.ini", merged(BASE, points, {"initial": {"formula": "0"}, "boundary": {"z": kind}}))
+        said = launch(tmp_path, 1, "--validate", "run.ini").stderr
+        assert ("1 of 2 sources: on a free end" in said) == ("1 of 1 receivers: on a free end" in said) == warned
