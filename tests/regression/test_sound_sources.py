@@ -303,7 +303,14 @@ def test_resuming_tells_of_other_sources(tmp_path, equation):
             file["points"], file["amplitude"] = points, amplitude
         (tmp_path / "w.txt").write_text(f"0 0\n0.1 1\n0.5 {end}\n")
 
-    keys = {"points": None, "file": "s.h5", "wavelet": "file", "wavelet_file": "w.txt", "frequency": None, "delay": None}
+    keys = {
+        "points": None,
+        "file": "s.h5",
+        "wavelet": "file",
+        "wavelet_file": "w.txt",
+        "frequency": None,
+        "delay": None,
+    }
     change = {"physics": equation, "point_sources": keys, "time": {"courant": 0.5, "steps": 3}}
     resume = ("restart.from=run/state_00000003.hdf", "output.directory=next", "time.steps=4")
     said = "point_sources.file = s.h5 or point_sources.wavelet_file = w.txt holds other values than those"
