@@ -4,6 +4,7 @@
 #include "config/config_table.h"
 #include "config/kept.h"
 #include "settings/equations.h"
+#include "files/dataset.h"
 #include "problems/cases.h"
 #include "problems/flow_state.h"
 #include "problems/formula.h"
@@ -50,6 +51,12 @@ static int absorption_idle(const config *config, int key) {
   return walls == 0 || !config_equation_uses(config, "absorption");
 }
 
+/* Returns 1 for a key of point sources of which their file gives a number for each. */
+static int sources_idle(const config *config, const char *name) {
+  const int each = strcmp(name, "amplitude") == 0 || strcmp(name, "delay") == 0;
+  return each && config->source_file[0] != '\0' && dataset_has(config->source_file, name);
+}
+
 /* Returns 1 for places that the equation does not take, and for another key if there are no places. */
 static int points_idle(const config *config, const char *name, int any) {
   if (strcmp(name, "points") != 0 && strcmp(name, "file") != 0) return !any;
@@ -68,6 +75,13 @@ static int viscous_idle(const config *config, const char *name) {
   return temperature && law != FLOW_SUTHERLAND;
 }
 
+/* Returns 1 for a constant that [medium] replaces. */
+static int constant_idle(const config *config, const char *name) {
+  for (int i = 0; i < medium_count(config); i++)
+    if (strcmp(name, medium_names[i]) == 0) return medium_of(config, i) != MEDIUM_CONSTANT;
+  return 0;
+}
+
 /* Returns 1 for a key of [medium] that nothing of this medium reads. */
 static int medium_idle(const config *config, const char *name) {
   int formulas = 0;
@@ -81,13 +95,15 @@ static int medium_idle(const config *config, const char *name) {
 
 int config_key_idle(const config *config, int key, int host_memory) {
   const char *section = config_keys[key].section, *name = config_keys[key].name;
-  if (strcmp(section, "physics") == 0 && (!config_equation_uses(config, name) || viscous_idle(config, name)))
+  if (strcmp(section, "physics") == 0 &&
+      (!config_equation_uses(config, name) || viscous_idle(config, name) || constant_idle(config, name)))
     return 1;
   if (strcmp(section, "velocity") == 0 && !equation_is(config, EQUATION_CARRIED)) return 1;
   if (strcmp(section, "medium") == 0) return medium_idle(config, name);
   if (strcmp(name, "cycles") == 0 && config->wavelet != CONFIG_WAVELET_SINE) return 1;
   if (strcmp(name, "frequency") == 0 && config->wavelet == CONFIG_WAVELET_FILE) return 1;
-  if (strcmp(section, "point_sources") == 0) return points_idle(config, name, config_sourced(config));
+  if (strcmp(section, "point_sources") == 0)
+    return points_idle(config, name, config_sourced(config)) || sources_idle(config, name);
   if (strcmp(section, "receivers") == 0) return points_idle(config, name, config_received(config));
   if (strcmp(section, "statistics") == 0 && strcmp(name, "fields") != 0) return config->statistics[0] == '\0';
   if (strcmp(section, "source") == 0 && strcmp(name, "factor") == 0) return !source_given(config);

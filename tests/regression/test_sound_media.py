@@ -371,6 +371,23 @@ def test_keys_without_effect(tmp_path):
     assert "medium.sound_speed" in said.stderr
 
 
+def test_constants_that_a_medium_replaces(tmp_path):
+    """The medium counts, whatever [physics] says beside it."""
+    write_medium(tmp_path / "m.h5", shape_of(BASE))
+    sine = "2 + sin(2*pi*x)"
+    for medium, without in (
+        ({"density": sine}, ": physics.density"),
+        ({"file": "m.h5"}, ": physics.density, physics.sound_speed"),
+    ):
+        configuration = merged(BASE, {"medium": medium, "time": {"steps": 2}})
+        other = {name: 7.0 for name in ("density", "sound_speed") if f"physics.{name}" in without}
+        said = [run(tmp_path / "run", merged(configuration, {"physics": change})) for change in ({}, other)]
+        assert all(f"uses them{without}\n" in one.stderr for one in said)
+        assert hash_of(said[0]) == hash_of(said[1])
+    written = launch(tmp_path, 1, "--validate", "run/config.ini", "output.directory=next")
+    assert "without effect" not in written.stderr
+
+
 def test_resuming_tells_of_another_medium(tmp_path):
     write_medium(tmp_path / "m.h5", shape_of(BASE))
     configuration = merged(BASE, {"medium": {"file": "m.h5"}})

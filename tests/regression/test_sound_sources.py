@@ -240,6 +240,23 @@ def test_keys_of_sources_and_receivers_without_places(tmp_path):
     )
 
 
+def test_keys_that_a_file_of_sources_replaces(tmp_path):
+    """Amplitudes and delays of the file count, and keys beside them have no effect."""
+    with h5py.File(tmp_path / "s.h5", "w") as file:
+        file["points"], file["amplitude"] = PLACES, [1.0, 2.0]
+    configuration = merged(BASE, {"point_sources": {"points": None, "file": "s.h5"}, "time": {"steps": 3}})
+    asked = merged(configuration, {"point_sources": {"amplitude": "5"}})
+    said = {name: run(tmp_path / name, c) for name, c in (("alone", configuration), ("both", asked))}
+    assert "without effect" not in said["alone"].stderr
+    assert "uses them: point_sources.amplitude\n" in said["both"].stderr
+    assert hash_of(said["alone"]) == hash_of(said["both"])
+    with h5py.File(tmp_path / "s.h5", "r+") as file:
+        file["delay"] = file.pop("amplitude")[:]
+    assert "uses them: point_sources.delay\n" in run(tmp_path / "delay", asked).stderr
+    written = launch(tmp_path, 1, "--validate", "delay/config.ini", "output.directory=next")
+    assert "without effect" not in written.stderr
+
+
 @pytest.mark.parametrize(("absorption", "error"), [(0, 0.03), (1, 0.008)])
 def test_receivers_beside_a_wall(tmp_path, absorption, error):
     """A pulse that a wall reflects is even about it, and one that leaves through it is not."""

@@ -81,7 +81,7 @@ def test_files_that_cannot_be_read(tmp_path, section, key, more):
         write_ini(tmp_path / "run.ini", merged(BASE, {section: more | {key: name}}))
         code = 2 if key == "wavelet_file" and name != "missing.h5" else 3
         said = [complaints(launch(tmp_path, 1, *option, "run.ini", code=code)) for option in ((), ("--validate",))]
-        assert f"{section}.{key} = {name}" in said[0][0] and said[0] == said[1]
+        assert f"{section}.{key} = {name}" in said[0][-1] and said[0] == said[1]
     assert not (tmp_path / "runs").exists()
 
 
