@@ -282,7 +282,7 @@ static status validate(simulation *sim) {
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   CHECK(stability_find(sim->comm, config, &sim->grid, &sim->schedule, &rates, &sim->stability));
   stability_warn(config, &sim->schedule, &sim->stability);
-  plan_waves(config, &sim->grid, &rates, sim->stability.dt);
+  plan_waves(config, &sim->grid, &sim->schedule, &rates, sim->stability.dt);
   CHECK(plan_warn_divergence(sim->comm, config, &sim->grid, &rates));
   if (sim->restart.resumed) return STATUS_OK;
   CHECK(unresolved_foresee(sim->comm, config, &sim->grid));
@@ -404,7 +404,7 @@ status begin_start(simulation *sim) {
     CHECK(solver_measure(&sim->solver));
   CHECK(stability_find(sim->comm, config, &sim->grid, &sim->schedule, &sim->solver.rates, &sim->stability));
   stability_warn(config, &sim->schedule, &sim->stability);
-  plan_waves(config, &sim->grid, &sim->solver.rates, sim->stability.dt);
+  plan_waves(config, &sim->grid, &sim->schedule, &sim->solver.rates, sim->stability.dt);
   CHECK(plan_warn_divergence(sim->comm, config, &sim->grid, &sim->solver.rates));
   CHECK(measure_start(sim));
   if (!sim->restart.resumed) {

@@ -15,6 +15,7 @@
 #include "problems/flow_state.h"
 #include "problems/medium.h"
 #include "problems/points.h"
+#include "problems/wavelet.h"
 #include "problems/rounded.h"
 #include "domain/node.h"
 
@@ -234,8 +235,27 @@ static void warn_of_free_ends(const config *config, const char *what, const poin
   log_warning("%" PRId64 " of %" PRId64 " %s: on a free end, where p is 0", idle, points->count, what);
 }
 
-/* Describes point sources and receivers. Their files were read before, so that they have no faults. */
-static void print_points(const config *config) {
+/* Warns of sources that are all silent, or nearly so, until the run ends. */
+static void warn_of_late_signals(const config *config, const points *points, double end) {
+  static const double small = 1e-3;
+  double reached = 0.0, least = INFINITY;
+  wavelet wavelet = {.table = NULL};
+  const status opened = wavelet_open(config, &wavelet);
+  for (int64_t i = 0; i < points->count && reached <= small && opened == STATUS_OK; i++) {
+    if (i == 0 || points->delay[i] != points->delay[i - 1])
+      reached = fmax(reached, wavelet_reached(&wavelet, points->delay[i], end));
+    least = fmin(least, points->delay[i]);
+  }
+  wavelet_close(&wavelet);
+  if (opened == STATUS_OK && end > 0.0 && reached <= small)
+    log_warning("point_sources: until the run ends at t = %.6g no signal exceeds %.2g of its peak; the "
+                "shortest delay is %.6g",
+                end, reached, least);
+}
+
+/* Describes point sources and receivers. Their files were read before, so that they have no faults. end: the
+ * time when the run ends. */
+static void print_points(const config *config, double end) {
 #define X(name, text, help) text,
   static const char *const wavelets[] = {CONFIG_WAVELET_LIST(X)};
 #undef X
@@ -246,6 +266,7 @@ static void print_points(const config *config) {
     if (config->wavelet != CONFIG_WAVELET_FILE) log_info(" of frequency %g", config->frequency);
     log_info("\n");
     warn_of_free_ends(config, "sources", &points);
+    warn_of_late_signals(config, &points, end);
   }
   points_close(&points);
   if (config_received(config) && points_receivers(config, &points) == STATUS_OK) {
@@ -287,9 +308,10 @@ static void warn_of_thin_layers(const config *config, const grid *grid, const sc
               rounded_exp(-most / step * config->layer_points) * 1.06);
 }
 
-void plan_waves(const config *config, const grid *grid, const schedule_rates *rates, double dt) {
+void plan_waves(const config *config, const grid *grid, const schedule *schedule, const schedule_rates *rates,
+                double dt) {
   static const double few = 4.0;
-  print_points(config);
+  print_points(config, schedule_time(schedule, schedule->last_step));
   warn_of_thin_layers(config, grid, rates, dt);
   const double highest = config_sourced(config) ? widest(config) * config->frequency : 0.0;
   print_medium(config, grid, rates);

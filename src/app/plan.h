@@ -19,8 +19,9 @@ status plan_memory(MPI_Comm comm, const config *config, const grid *grid, const 
 void plan_rate(const config *config, const grid *grid);
 
 /* Describes point sources and receivers: how many points the shortest waves have, with a warning of few.
- * Warns of layers that are too thin for steps of dt. */
-void plan_waves(const config *config, const grid *grid, const schedule_rates *rates, double dt);
+ * Warns of signals that begin after the last step, and of layers that are too thin for steps of dt. */
+void plan_waves(const config *config, const grid *grid, const schedule *schedule, const schedule_rates *rates,
+                double dt);
 
 /* Prints the steps from `step`, where the run starts or resumes, to the last, and the files to come. begins:
  * 1 if the state of `step` is written, too. */

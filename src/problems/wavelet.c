@@ -99,8 +99,28 @@ double wavelet_at(const wavelet *wavelet, double t, double delay) {
   return t <= 0.0 ? 0.0 : formula_of(wavelet, t - delay);
 }
 
-double wavelet_jump(const wavelet *wavelet, double delay) {
+static double peak_of(const wavelet *wavelet) {
   double peak = wavelet->rows > 0 ? 0.0 : 1.0;
   for (int i = 0; i < wavelet->rows; i++) peak = fmax(peak, fabs(wavelet->table[2 * i + 1]));
+  return peak;
+}
+
+double wavelet_jump(const wavelet *wavelet, double delay) {
+  const double peak = peak_of(wavelet);
   return peak > 0.0 ? fabs(formula_of(wavelet, -delay)) / peak : 0.0;
+}
+
+double wavelet_reached(const wavelet *wavelet, double delay, double t) {
+  const config *config = wavelet->config;
+  if (config->wavelet == CONFIG_WAVELET_SINE) return t > delay ? 1.0 : 0.0;
+  if (config->wavelet != CONFIG_WAVELET_FILE) {
+    const double trough = sqrt(1.5) / (PROBLEM_PI * config->frequency); /* of a ricker, before its peak */
+    return t > delay - trough ? 1.0 : fabs(formula_of(wavelet, t - delay));
+  }
+  double largest = fabs(wavelet_at(wavelet, t, delay));
+  for (int i = 0; i < wavelet->rows; i++)
+    if (wavelet->table[2 * i] + delay <= t)
+      largest = fmax(largest, fabs(wavelet_at(wavelet, wavelet->table[2 * i] + delay, delay)));
+  const double peak = peak_of(wavelet);
+  return peak > 0.0 ? largest / peak : 0.0;
 }

@@ -21,5 +21,8 @@ void wavelet_close(wavelet *wavelet);
 double wavelet_at(const wavelet *wavelet, double t, double delay);
 /* Its formula, or the file's table, at t = 0 over its peak: a jump there if it is not small. */
 double wavelet_jump(const wavelet *wavelet, double delay);
+/* The magnitude over the peak that the signal reaches until time t: 0 if it has not begun. It is 1 from the
+ * beginning of a sine on, and within 0.39/frequency of the peak of a ricker or a gaussian. */
+double wavelet_reached(const wavelet *wavelet, double delay, double t);
 
 #endif

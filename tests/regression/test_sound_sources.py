@@ -240,6 +240,33 @@ def test_keys_of_sources_and_receivers_without_places(tmp_path):
     )
 
 
+@pytest.mark.parametrize("equation", [{"equation": "acoustics"}, {"equation": "wave", "density": None}])
+def test_signals_that_begin_after_the_end(tmp_path, equation):
+    """It warns if all do; a ricker's formula says what it has reached by then."""
+    with h5py.File(tmp_path / "s.h5", "w") as file:
+        file["points"], file["delay"] = PLACES, [9.0, 0.0]
+    (tmp_path / "w.txt").write_text("0.5 0\n0.6 1\n0.9 0\n")
+    a = (np.pi * 0.01 * (0.3 - 120)) ** 2
+    table = {"wavelet": "file", "wavelet_file": "w.txt", "frequency": None}
+    for change, reached, delay in (
+        ({"frequency": 0.01, "delay": None}, abs(1 - 2 * a) * np.exp(-a), 120),
+        ({"wavelet": "sine", "cycles": 3, "delay": 0.3}, 0, 0.3),
+        (table | {"delay": None}, 0, 0),
+        (table | {"delay": 0.1}, 0, 0.1),
+        ({"wavelet": "sine", "cycles": 3, "delay": 0.29}, None, None),
+        ({"frequency": 1.0, "delay": 1.0}, None, None),
+        ({"points": None, "file": "s.h5", "delay": None}, None, None),
+    ):
+        keys = {"point_sources": change, "physics": equation, "time": {"steps": None, "courant": 0.5, "t_end": 0.3}}
+        write_ini(tmp_path / "run.ini", merged(BASE, keys))
+        said = launch(tmp_path, 1, "--validate", "run.ini").stderr
+        if reached is None:
+            assert "no signal exceeds" not in said
+        else:
+            numbers = f"t = 0.3 no signal exceeds {reached:.2g} of its peak; the shortest delay is {delay:g}\n"
+            assert numbers in said
+
+
 def test_keys_that_a_file_of_sources_replaces(tmp_path):
     """Amplitudes and delays of the file count, and keys beside them have no effect."""
     with h5py.File(tmp_path / "s.h5", "w") as file:
