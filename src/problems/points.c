@@ -32,7 +32,7 @@ static status read_numbers(const request *r, const char *name, const char *text,
     text += strspn(text, " \t;\"");
     char *end = NULL;
     const double value = strtod(text, &end);
-    if (end == text) break;
+    if (end == text || strcspn(text, "xX") < (size_t)(end - text)) break; /* nor hexadecimal ones */
     (*values)[(*count)++] = value;
     text = end;
   }
@@ -126,8 +126,9 @@ static status read_each(const request *r, const char *name, const char *list, do
   CHECK(check_range(r, name, least, count, *values));
   if (count == points->count) return STATUS_OK;
   if (count != 1)
-    return status_fail(STATUS_USAGE, "%s.%s: %lld numbers for %lld points; accepted: one, or as many",
-                       r->section, name, (long long)count, (long long)points->count);
+    return status_fail(STATUS_USAGE, "%s.%s: %lld numbers for %lld point%s; accepted: one, or as many",
+                       r->section, name, (long long)count, (long long)points->count,
+                       points->count == 1 ? "" : "s");
   double *all = malloc((size_t)points->count * sizeof *all);
   if (all == NULL) return status_fail(STATUS_MEMORY, "no memory for %s of points", name);
   for (int64_t i = 0; i < points->count; i++) all[i] = (*values)[0];
@@ -158,14 +159,15 @@ static int compare(const void *one, const void *other) {
 static status check_different(const request *r, const points *points) {
   const double **sorted = malloc(((size_t)points->count + 1) * sizeof *sorted);
   status result = STATUS_OK;
-  char what[64];
+  char what[96];
   if (sorted == NULL) return status_fail(STATUS_MEMORY, "no memory for places of receivers");
   for (int64_t i = 0; i < points->count; i++) sorted[i] = &points->at[3 * i];
   qsort(sorted, (size_t)points->count, sizeof *sorted, compare);
   for (int64_t i = 1; i < points->count && result == STATUS_OK; i++) {
     if (memcmp(sorted[i - 1], sorted[i], 3 * sizeof **sorted) != 0) continue;
     const int64_t earlier = (sorted[i - 1] - points->at) / 3 + 1;
-    (void)snprintf(what, sizeof what, "is at the place of number %lld", (long long)earlier);
+    (void)snprintf(what, sizeof what, "is at the place of number %lld; accepted: each place once",
+                   (long long)earlier);
     result = refuse(r, r->file[0] != '\0' ? "file" : "points", (sorted[i] - points->at) / 3, what);
   }
   free(sorted);

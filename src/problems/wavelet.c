@@ -40,9 +40,12 @@ static status read_rows(FILE *file, wavelet *wavelet) {
   for (int number = 1; result == STATUS_OK && getline(&line, &size, file) >= 0; number++)
     result = read_row(line, number, wavelet);
   free(line);
+  if (ferror(file))
+    return status_fail(STATUS_FILE, "point_sources.wavelet_file = %s: cannot be read",
+                       wavelet->config->wavelet_file);
   if (result != STATUS_OK || wavelet->rows >= 2) return result;
-  return status_fail(STATUS_USAGE, "point_sources.wavelet_file = %s: has %d rows; accepted: at least two",
-                     wavelet->config->wavelet_file, wavelet->rows);
+  return status_fail(STATUS_USAGE, "point_sources.wavelet_file = %s: has %d row%s; accepted: at least two",
+                     wavelet->config->wavelet_file, wavelet->rows, wavelet->rows == 1 ? "" : "s");
 }
 
 status wavelet_open(const config *config, wavelet *wavelet) {

@@ -29,7 +29,8 @@ from program import complaints, launch, merged, run, write_ini
         ({"point_sources": {"points": "0.5 0.5 1", "file": "a.h5"}}, "one of the two"),
         ({"point_sources": {"points": "0.5 0.5 1", "frequency": 100.0}}, "the highest frequency of the grid"),
         ({"point_sources": {"points": "0.5 0.5 1", "frequency": 0}}, "frequency = 0"),
-        ({"point_sources": {"points": "0.5 0.5 1", "amplitude": "1 2"}}, "2 numbers for 1 points"),
+        ({"point_sources": {"points": "0.5 0.5 1", "amplitude": "1 2"}}, "2 numbers for 1 point; accepted"),
+        ({"point_sources": {"points": "0.5 0.5 1", "amplitude": "0x10"}}, "not a list of numbers: 0x10;"),
         (
             {"point_sources": {"points": "0.5 0.5 1", "amplitude": "one"}},
             "not a list of numbers: one; accepted: numbers with blanks",
@@ -79,7 +80,7 @@ def test_files_that_cannot_be_read(tmp_path, section, key, more):
     (tmp_path / "bad.h5").write_bytes(b"none")
     for name in ("missing.h5", "bad.h5", "empty"):
         write_ini(tmp_path / "run.ini", merged(BASE, {section: more | {key: name}}))
-        code = 2 if key == "wavelet_file" and name != "missing.h5" else 3
+        code = 2 if key == "wavelet_file" and name == "bad.h5" else 3
         said = [complaints(launch(tmp_path, 1, *option, "run.ini", code=code)) for option in ((), ("--validate",))]
         assert f"{section}.{key} = {name}" in said[0][-1] and said[0] == said[1]
     assert not (tmp_path / "runs").exists()
