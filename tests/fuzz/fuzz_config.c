@@ -12,12 +12,20 @@
 #include <unistd.h>
 
 #include "config/config_table.h"
+#include "files/dataset.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A backend by name is all that a configuration asks of kernels/. */
 extern const kernels kernels_cpu;
 const kernels kernels_cpu = {.name = "cpu"};
+
+/* No file of an input is opened. */
+int dataset_has(const char *path, const char *name) {
+  (void)path;
+  (void)name;
+  return 0;
+}
 
 enum { MOST_OVERRIDES = 16, LONGEST_INPUT = 1 << 16 };
 
