@@ -25,7 +25,7 @@ class Reference:
 
 def read_reference(name, run):
     """The reference of this name for the run, whose velocity and density are 1, and whose length is lx/(2 pi).
-    UsageError if the run is of another case, Reynolds number, box or law of viscosity."""
+    UsageError if the run is of another case, Reynolds number, box or law of viscosity, has a source or dissipation."""
     text = files(__package__).joinpath(f"data/{name}.txt").read_text("utf-8")
     time, kinetic, loss, _ = np.loadtxt(text.splitlines(), unpack=True)
     initial = run.config.get("initial", {})
@@ -37,7 +37,12 @@ def read_reference(name, run):
     if not np.allclose(run.lengths, run.lengths[0], rtol=1e-6, atol=0):
         edges = ", ".join(style.number(length, 7) for length in run.lengths)
         raise UsageError(f"--reference {name}: it is of a cube; {run.directory} has the edges {edges}")
-    law = run.config.get("physics", {}).get("viscosity_law", "constant")
+    physics, source = run.config.get("physics", {}), run.config.get("source", {})
+    if float(physics.get("dissipation", 0)) != 0:
+        raise UsageError(f"--reference {name}: it is of physics.dissipation = 0; {run.directory} has some")
+    if any(value != "none" for key, value in source.items() if key == "file" or key.startswith("formula")):
+        raise UsageError(f"--reference {name}: it is of a flow without sources; {run.directory} has some")
+    law = physics.get("viscosity_law", "constant")
     if law != "constant":
         raise UsageError(f"--reference {name}: it is of physics.viscosity_law = constant; {run.directory} has {law}")
     length = run.lengths[0] / (2 * np.pi)

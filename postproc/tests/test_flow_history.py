@@ -63,14 +63,23 @@ def test_a_missing_column_is_named(tmp_path):
 
 
 def write_vortex(
-    directory, reynolds=1600, edge=2 * np.pi, make=lambda reference: reference, stretch=1, law="constant", mach=0.1
+    directory,
+    reynolds=1600,
+    edge=2 * np.pi,
+    make=lambda reference: reference,
+    stretch=1,
+    law="constant",
+    mach=0.1,
+    dissipation=0,
+    source="formula_w = none",
 ):
     """A run of the vortex whose table is what `make` returns for the reference."""
     directory.mkdir()
     (directory / "config.ini").write_text(
         f"[grid]\nnx = 9\nny = 9\nnz = 9\nlx = {edge}\nly = {edge * stretch}\nlz = {edge}\n"
-        f"[physics]\nequation = flow\nviscosity_law = {law}\n"
+        f"[physics]\nequation = flow\nviscosity_law = {law}\ndissipation = {dissipation}\n"
         f"[initial]\ncase = taylor_green_vortex\nreynolds = {reynolds}\nmach = {mach}\n"
+        f"[source]\n{source}\nresample = no\nfactor = 1\n"
     )
     (directory / "diagnostics.csv").write_text("step,time\n0,0\n")
     reference = read_reference("taylor-green", Run(directory))
@@ -125,10 +134,16 @@ def test_another_reynolds_number_has_no_reference(tmp_path, run_dir, fdplot):
 
 @pytest.mark.parametrize(
     ("other", "said"),
-    [({"stretch": 0.5}, "of a cube; .* has the edges 6.28.*, 3.14.*, 6.28"), ({"law": "sutherland"}, "has sutherland")],
-    ids=["box", "law"],
+    [
+        ({"stretch": 0.5}, "of a cube; .* has the edges 6.28.*, 3.14.*, 6.28"),
+        ({"law": "sutherland"}, "has sutherland"),
+        ({"dissipation": 0.1}, "of physics.dissipation = 0"),
+        ({"source": "formula_w = 2"}, "without sources"),
+        ({"source": "file = a.hdf"}, "without sources"),
+    ],
+    ids=["box", "law", "dissipation", "formula", "file"],
 )
-def test_another_box_or_law_of_viscosity_has_no_reference(tmp_path, other, said):
+def test_another_flow_has_no_reference(tmp_path, other, said):
     with pytest.raises(UsageError, match=said):
         write_vortex(tmp_path / "run", **other)
 

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -60,6 +61,19 @@ static void print_viscosity(const config *config) {
   log_info("\n");
 }
 
+/* Says whether the solution is known at times after 0, into a text of CASES_TEXT bytes. */
+static const char *known_text(const config *config, char *text) {
+  const equation *equation = equation_of(config);
+  const problem_flow *flow = cases_at(config->initial)->flow;
+  /* an equation whose solution is that of the case in the velocity field can say why it is not known */
+  if (equation->known_later == cases_exact_exists) return cases_exact_text(config, text);
+  if (!equation_fact(equation->known_later, config)) return "not known";
+  if (flow == NULL || !flow->linear || fabs(config->amplitude) <= flow->amplitude) return "known";
+  (void)snprintf(text, CASES_TEXT, "known for small amplitudes: errors of the order of amplitude^2 = %.3g",
+                 config->amplitude * config->amplitude);
+  return text;
+}
+
 static void print_problem(const config *config, int host_memory) {
   char exact[CASES_TEXT], idle[CONFIG_NAMES_SIZE];
   const char *initial = cases_at(config->initial)->name, *velocity = velocities_at(config->velocity)->name;
@@ -70,13 +84,10 @@ static void print_problem(const config *config, int host_memory) {
   log_info("%scase       %s", named ? "\n" : "", initial);
   if (equation_is(config, EQUATION_CARRIED)) log_info(", velocity %s", velocity);
   if (!named) print_terms(config);
-  const char *known = equation_fact(equation->known_later, config) ? "known" : "not known";
-  /* an equation whose solution is that of the case in the velocity field can say why it is not known */
-  const int moved = equation->known_later == cases_exact_exists;
   log_info("\n");
   print_source(config);
   print_viscosity(config);
-  log_info("exact      %s\n", moved ? cases_exact_text(config, exact) : known);
+  log_info("exact      %s\n", known_text(config, exact));
   log_info("scheme     %s, order %d in space, %s precision\n", schemes_all(config->scheme)->name,
            config->order, config_precision_name(config->precision));
   if (config_without_effect(config, host_memory, idle)[0] == '\0') return;

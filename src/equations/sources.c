@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 const char *sources_name(const equation *equation, int unknown) {
   return (equation->supplied != NULL ? equation->supplied : equation->names)[unknown];
 }
@@ -27,6 +29,19 @@ int sources_steady(const config *config) {
   return !varies;
 }
 
+/* Refuses a dataset named as an unknown whose source has another name, which nothing would read. */
+static status check_name(const char *path, const equation *equation, int unknown) {
+  const char *name = sources_name(equation, unknown), *other = equation->names[unknown];
+  char accepted[128] = "";
+  if (name == NULL || strcmp(name, other) == 0 || !dataset_has(path, other) || dataset_has(path, name))
+    return STATUS_OK;
+  for (int i = 0; i < equation->unknowns; i++)
+    if (sources_name(equation, i) != NULL)
+      text_add(accepted, sizeof accepted, ", ", "%s", sources_name(equation, i));
+  return status_fail(STATUS_USAGE, "source.file = %s: there is no source of %s; accepted: datasets %s", path,
+                     other, accepted);
+}
+
 status sources_check(const config *config, const equation *equation, const grid *grid,
                      char text[CASES_HELD]) {
   const char *path = config->source_data;
@@ -34,6 +49,7 @@ status sources_check(const config *config, const equation *equation, const grid 
   if (path[0] == '\0') return STATUS_OK;
   for (int i = 0; i < equation->unknowns; i++) {
     const char *name = sources_name(equation, i);
+    CHECK(check_name(path, equation, i));
     if (name != NULL && dataset_has(path, name)) {
       CHECK(cases_file_check(grid, "source.file", path, name, config->source_resample, text));
       found++;

@@ -1,5 +1,6 @@
 #include "problems/flow_state.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -82,14 +83,20 @@ status flow_state_verdict(const flow_state *state) {
   return formula_team_verdict(&state->formula);
 }
 
-/* The largest rates of a row. Returns 0, or 1 + the first point whose density or pressure is not positive. */
+/* The least density and pressure: smaller ones lose digits, or are 0. */
+static double least_of(const config *config) {
+  return config->precision == PRECISION_SINGLE ? FLT_MIN : DBL_MIN;
+}
+
+/* The largest rates of a row. Returns 0, or 1 + the first point whose density or pressure is below `least`.
+ */
 static int64_t row_rates(const flow_gas *gas, const grid *grid, double *const rows[FLOW_UNKNOWNS],
-                         double rates[2]) {
+                         double least, double rates[2]) {
   const double *h = grid->h;
   const double squares = 1.0 / (h[0] * h[0]) + 1.0 / (h[1] * h[1]) + 1.0 / (h[2] * h[2]);
   for (int64_t x = 0; x < grid->n[0]; x++) {
     const double density = rows[FLOW_DENSITY][x], p = rows[FLOW_PRESSURE][x];
-    if (!(density > 0.0) || !(p > 0.0)) return 1 + x;
+    if (!(density >= least) || !(p >= least)) return 1 + x;
     double rate = sqrt(gas->gamma * p / density) * sqrt(squares);
     for (int d = 0; d < 3; d++) rate += fabs(rows[FLOW_U + d][x]) / h[d];
     rates[0] = fmax(rates[0], rate);
@@ -121,7 +128,7 @@ static status slab_rates(const flow_state states[FLOW_UNKNOWNS], double rates[2]
           rows[i] = memory + (size_t)i * nx;
           flow_state_row(&states[i], z, y, rows[i]);
         }
-        const int64_t x = row_rates(&gas, grid, rows, mine);
+        const int64_t x = row_rates(&gas, grid, rows, least_of(config), mine);
         const int64_t place = (z * grid->n[1] + y) * grid->n[0] + x - 1;
         if (x > 0 && place < first) first = place;
       }
@@ -161,7 +168,8 @@ status flow_state_rates(const config *config, const grid *grid, double *rate, do
   return status_fail(
       STATUS_USAGE,
       "initial.case = %s%s: the density or the pressure is not positive at x = %.9g, y = %.9g, "
-      "z = %.9g; accepted: above 0 at every point",
+      "z = %.9g; accepted: above %s at every point",
       cases_at(config->initial)->name, said, grid_position(grid, 0, at[0]), grid_position(grid, 1, at[1]),
-      grid_position(grid, 2, at[2]));
+      grid_position(grid, 2, at[2]),
+      config->precision == PRECISION_SINGLE ? "1.2e-38, the least number of single precision," : "0");
 }

@@ -92,6 +92,7 @@ typedef struct problem_flow {
   double amplitude, largest; /* initial.amplitude, if it is not given, and a bound on its magnitude */
   int inviscid;              /* 1: the solution is known at all times without viscosity */
   int viscous;               /* 1: with constant viscosity, too */
+  int linear; /* 1: up to errors of the order of amplitude^2; the default amplitude has none to speak of */
   void (*entry)(const config *config, int d, double x, double time, double entry[PROBLEM_FLOW_ENTRIES]);
   double (*value)(const config *config, int unknown, double time, const double *const entry[3]);
 } problem_flow;

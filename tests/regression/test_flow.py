@@ -338,6 +338,25 @@ def test_a_state_without_pressure_is_refused(tmp_path):
     assert "not positive at x = 0, y = 0, z = 0" in said.stderr and not (tmp_path / "runs").exists()
 
 
+@pytest.mark.parametrize("key", ["density", "pressure"])
+def test_what_single_precision_does_not_hold_is_refused(tmp_path, key):
+    """Its least number is 2^-126; the same state is accepted in double precision."""
+    formulas = {"case": "formula", "mach": None, "reynolds": None, key: "1e-40*(2+sin(x))"}
+    write_ini(tmp_path / "a.ini", merged(BASE, {"initial": formulas, "time": {"t_end": 1e-30}}))
+    said = launch(tmp_path, 1, "a.ini", "--validate", "compute.precision=single", code=2)
+    assert "not positive at x = 0, y = 0, z = 0" in said.stderr and "single precision" in said.stderr
+    launch(tmp_path, 1, "a.ini", "--validate")
+
+
+@pytest.mark.parametrize("case", ["shear_wave", "sound_wave"])
+def test_the_plan_says_how_far_a_linear_solution_is_known(tmp_path, case):
+    write_ini(tmp_path / "a.ini", merged(BASE, {"initial": {"case": case, "reynolds": None}}))
+    said = launch(tmp_path, 1, "a.ini", "--validate").stdout
+    assert "exact      known\n" in said
+    said = launch(tmp_path, 1, "a.ini", "--validate", "initial.amplitude=0.03").stdout
+    assert "exact      known for small amplitudes: errors of the order of amplitude^2 = 0.0009\n" in said
+
+
 def test_the_resolved_configuration_runs_again(tmp_path):
     """It has the Reynolds number, and not the viscosity, which follows from it."""
     keys = ("grid.nx=16", "grid.ny=16", "grid.nz=16", "time.t_end=0", "output.directory=run")

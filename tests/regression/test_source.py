@@ -247,6 +247,20 @@ def test_a_file_is_the_formula(tmp_path, problem):
     assert hash_of(run(tmp_path / "instead", by_file, *formulas)) == expected  # on the command line they replace it
 
 
+def test_a_source_of_pressure_is_refused(tmp_path):
+    """A flow has one of energy: the dataset would be passed over."""
+    n = [FLOW["grid"][f"n{axis}"] for axis in "zyx"]
+    for others in ((), ("u",), ("u", "energy")):
+        with h5py.File(tmp_path / "source.h5", "w") as file:
+            for name in (*others, "pressure"):
+                file[name] = np.zeros(n)
+        empty = {key: None for key in FLOW["source"]}
+        problem = merged(FLOW, {"source": empty | {"file": tmp_path / "source.h5"}})
+        said = run(tmp_path / "run", problem, "--validate", code=0 if "energy" in others else 2)
+        refused = "no source of pressure; accepted: datasets density, u, v, w, energy" in said.stderr
+        assert refused == ("energy" not in others)
+
+
 @pytest.mark.parametrize("problem", [WAVES, FLOW], ids=["wave", "flow"])
 @pytest.mark.parametrize("precision", ["double", "single"])
 def test_one_answer_of_waves_and_flow(tmp_path, problem, precision):

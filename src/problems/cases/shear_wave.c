@@ -16,8 +16,13 @@ static double value(const config *config, int unknown, double time, const double
   return unknown == FLOW_U ? config->amplitude * entry[1][0] : 0.0;
 }
 
-static const problem_flow flow = {
-    .amplitude = 1e-6, .largest = 1e30, .inviscid = 1, .viscous = 1, .entry = entry, .value = value};
+static const problem_flow flow = {.amplitude = 1e-6,
+                                  .largest = 1e30,
+                                  .inviscid = 1,
+                                  .linear = 1,
+                                  .viscous = 1,
+                                  .entry = entry,
+                                  .value = value};
 
 const initial_case case_shear_wave = {
     .name = "shear_wave",

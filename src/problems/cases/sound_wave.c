@@ -22,7 +22,7 @@ static double value(const config *config, int unknown, double time, const double
 }
 
 static const problem_flow flow = {
-    .amplitude = 1e-6, .largest = 1.0, .inviscid = 1, .entry = entry, .value = value};
+    .amplitude = 1e-6, .largest = 1.0, .inviscid = 1, .linear = 1, .entry = entry, .value = value};
 
 const initial_case case_sound_wave = {
     .name = "sound_wave",
