@@ -55,8 +55,11 @@ ARITHMETIC void damp_conserved(const damp_numbers *c, const number *at, number *
   q[4] = NUMBER_FMA(c->inner, at[FLOW_PRESSURE], (real)0.5 * at[FLOW_DENSITY] * flow_square(at + FLOW_U));
 }
 
+/* A pressure below 0 within a step gives a finite speed, so that the state at the step's end shows where it
+ * is not positive. */
 ARITHMETIC number damp_speed(const damp_numbers *c, const number *at, int d) {
-  return NUMBER_ABS(at[FLOW_U + d]) + NUMBER_ROOT(c->gamma * at[FLOW_PRESSURE] / at[FLOW_DENSITY]);
+  const number square = c->gamma * at[FLOW_PRESSURE] / at[FLOW_DENSITY];
+  return NUMBER_ABS(at[FLOW_U + d]) + NUMBER_ROOT(NUMBER_ABS(square));
 }
 
 /* The rates of an axis whose neighbours have all come; its sums are zero again. */

@@ -324,7 +324,8 @@ ARITHMETIC void flow_finish(const flow_numbers *c, int form, int law, const numb
 }
 
 /* The first pass: a neighbour's part of the dilatation, and what follows at the point. at: density and
- * pressure. */
+ * pressure. A pressure below 0 within a step gives a finite viscosity, so that the state at the step's end
+ * shows where it is not positive. */
 ARITHMETIC void flow_first_pair(const flow_numbers *c, int d, int l, int up, const number *own,
                                 const number *other, number *sums) {
   const number du = flow_signed(up, other[FLOW_U + d] - own[FLOW_U + d]);
@@ -334,7 +335,7 @@ ARITHMETIC void flow_first_pair(const flow_numbers *c, int d, int l, int up, con
 ARITHMETIC void flow_first_finish(const flow_numbers *c, const number *sums, const number *at, number *out) {
   out[FLOW_RATIO] = at[1] / at[0];
   out[FLOW_DILATATION] = sums[0];
-  out[FLOW_VISCOSITY] = flow_sutherland(c, out[FLOW_RATIO]);
+  out[FLOW_VISCOSITY] = flow_sutherland(c, NUMBER_ABS(out[FLOW_RATIO]));
 }
 
 #endif

@@ -293,6 +293,17 @@ def test_a_run_from_a_file_resumes_without_it(tmp_path):
     assert abs(told / share_of_the_limit(last, 0.03) - 1) < 1e-3
 
 
+@pytest.mark.parametrize("time", [{"dt": 0.0011}, {"dt": None, "courant": 0.9}])
+@pytest.mark.parametrize("physics", [{"dissipation": 0.1}, {"viscosity": 0.01, "viscosity_law": "sutherland"}])
+def test_a_negative_pressure_is_named_with_the_place(tmp_path, physics, time):
+    """Of a gas that is cooled most at x = y = 0, also where a root of the pressure is taken within a step."""
+    cooled = {"formula_u": None, "formula_energy": "-8*(1+cos(2*pi*x))*(1+cos(2*pi*y))"}
+    of = {"initial": {"pressure": None}, "source": cooled, "physics": physics, "time": {"steps": 2000, **time}}
+    said = run(tmp_path / "run", merged(PUSHED, of), "output.fields_every=0", "output.diagnostics_every=0", code=4)
+    assert "pressure is -" in said.stderr and "not positive at x = " in said.stderr
+    assert "not finite" not in said.stdout + said.stderr
+
+
 @pytest.mark.parametrize("temperature", [None, 3])
 def test_a_reynolds_number_with_sutherlands_law_is_that_of_the_case(tmp_path, temperature):
     """A vortex of uniform temperature 1/(1.4 mach^2): the dissipation over twice the enstrophy is the viscosity."""
