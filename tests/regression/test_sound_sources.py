@@ -228,7 +228,9 @@ def test_receivers_of_a_file_at_one_place(tmp_path):
         file["points"] = [*PLACES, [0.5, 0.5, 0.5], PLACES[1]]
     places = {"points": None, "file": "r.h5"}
     said = run(tmp_path / "run", merged(BASE, {"receivers": places}), code=2)
-    assert "receivers.file: number 4 is at the place of number 2; accepted: each place once" in "\n".join(complaints(said))
+    assert "receivers.file: number 4 is at the place of number 2; accepted: each place once" in "\n".join(
+        complaints(said)
+    )
     run(tmp_path / "run", merged(BASE, {"point_sources": places, "time": {"steps": 1}}))
 
 
