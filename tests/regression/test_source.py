@@ -254,7 +254,7 @@ def test_a_source_of_pressure_is_refused(tmp_path):
         with h5py.File(tmp_path / "source.h5", "w") as file:
             for name in (*others, "pressure"):
                 file[name] = np.zeros(n)
-        empty = {key: None for key in FLOW["source"]}
+        empty = dict.fromkeys(FLOW["source"])
         problem = merged(FLOW, {"source": empty | {"file": tmp_path / "source.h5"}})
         said = run(tmp_path / "run", problem, "--validate", code=0 if "energy" in others else 2)
         refused = "no source of pressure; accepted: datasets density, u, v, w, energy" in said.stderr
