@@ -117,7 +117,7 @@ double wavelet_reached(const wavelet *wavelet, double delay, double t) {
   const config *config = wavelet->config;
   if (config->wavelet == CONFIG_WAVELET_SINE) return t > delay ? 1.0 : 0.0;
   if (config->wavelet != CONFIG_WAVELET_FILE) {
-    const double trough = sqrt(1.5) / (PROBLEM_PI * config->frequency); /* of a ricker, before its peak */
+    const double least = sqrt(1.5) / (PROBLEM_PI * config->frequency); /* of a ricker, before its peak */
     return t > delay - least ? 1.0 : fabs(formula_of(wavelet, t - delay));
   }
   double largest = fabs(wavelet_at(wavelet, t, delay));
