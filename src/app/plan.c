@@ -298,8 +298,9 @@ static void print_medium(const config *config, const grid *grid, const schedule_
              1.0 / rates->own[SOUND_SLOWNESS], rates->advection / sqrt(squares));
 }
 
-/* Warns of layers that absorb so much in a step that leapfrog4 may make waves of it: its second Laplacian
- * knows nothing of them. Noise in boxes of 31 points grew from 3 on, and not at 2.6. */
+/* Warns of layers that absorb so much in a step that the solution may grow with leapfrog4, whose second
+ * Laplacian has no terms of layers. In boxes of 31 points noise grew where a wave's amplitude was to fall by
+ * exp(-3.1) and more, and not at exp(-2.6). */
 static void warn_of_thin_layers(const config *config, const grid *grid, const schedule_rates *rates,
                                 double dt) {
   static const double most = 2.5;

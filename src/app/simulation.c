@@ -98,7 +98,6 @@ static status follow(simulation *sim) {
   if (!finds && sim->solver.equation->measure == NULL) return STATUS_OK;
   if (!finds && sim->step % WATCHED != 0 && !measures_at(sim, sim->step + 1)) return STATUS_OK;
   const schedule_rates before = sim->solver.rates;
-  sim->shown_step = -1;
   CHECK(solver_measure(&sim->solver));
   const double rate = sim->solver.rates.advection + sim->solver.rates.other;
   if (!isfinite(rate)) {
