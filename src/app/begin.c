@@ -207,8 +207,8 @@ status begin_prepare(simulation *sim) {
   return hold_copy(sim);
 }
 
-static status resume(simulation *sim, state *state) {
-  CHECK(restart_read(sim->comm, sim->config, sim->checkpoint, &sim->schedule, state, &sim->restart));
+static status resume(simulation *sim, schedule_rates *rates, state *state) {
+  CHECK(restart_read(sim->comm, sim->config, sim->checkpoint, rates, &sim->schedule, state, &sim->restart));
   sim->step = sim->restart.from.step;
   return STATUS_OK;
 }
@@ -277,7 +277,7 @@ static status validate(simulation *sim) {
   CHECK(agree(sim->comm, schedule_make(config, &rates, &sim->schedule)));
   if (config->restart[0] != '\0') {
     CHECK(open_snapshots(sim));
-    CHECK(resume(sim, NULL));
+    CHECK(resume(sim, &rates, NULL));
   }
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   CHECK(stability_find(sim->comm, config, &sim->grid, &sim->schedule, &rates, &sim->stability));
@@ -383,9 +383,9 @@ status begin_start(simulation *sim) {
   CHECK(agree(sim->comm, is_root(sim) ? restart_check_directory(config) : STATUS_OK));
   CHECK(open_first(sim, &first));
   /* read before the directory is opened, so that a refused state leaves no trace of this run */
-  if (!first) CHECK(resume(sim, state));
+  if (!first) CHECK(resume(sim, &sim->solver.rates, state));
   CHECK(open_directory(sim));
-  if (first) CHECK(resume(sim, state));
+  if (first) CHECK(resume(sim, &sim->solver.rates, state));
   compare_files(sim);
   CHECK(sim->restart.resumed ? solver_refresh(&sim->solver) : solver_initialise(&sim->solver));
   CHECK(statistics_resume(&sim->statistics, &sim->restart));

@@ -63,6 +63,8 @@ status due_begin_state(simulation *sim, int whole, int kept) {
                             .dt = schedule_stored_dt(&sim->schedule, sim->step),
                             .base_step = sim->schedule.base_step,
                             .base_time = sim->schedule.base_time,
+                            .rate = sim->solver.rates.initial[0],
+                            .other_rate = sim->solver.rates.initial[1],
                             .departed = sim->restart.from.departed};
   /* the state that the run started from keeps its dt */
   if (sim->restart.resumed && sim->step == sim->restart.from.step) about = sim->restart.from;

@@ -10,6 +10,7 @@
 
 #include "base/agree.h"
 #include "base/log.h"
+#include "equations/equation.h"
 #include "files/rundir.h"
 #include "settings/equations.h"
 
@@ -91,12 +92,31 @@ static status check_step(const config *config, const schedule *schedule, const c
       path, state->dt, schedule->dt, why, state->dt);
 }
 
+/* Steps of one size follow from the state at t = 0. A resumed run does not read its file, which may be gone:
+ * the snapshot says what its rates were. */
+static status recall_rates(const config *config, const char *path, const checkpoint_state *from,
+                           schedule_rates *rates, schedule *schedule) {
+  const equation *equation = equation_of(config);
+  if (equation->measure == NULL || rates->initial[0] > 0.0) return STATUS_OK;
+  if (!(from->rate > 0.0)) {
+    if (config->adaptive || config->dt > 0.0) return STATUS_OK;
+    return config_refuse(config, "time", "courant",
+                         "no step size follows, because %s does not hold the rates of the initial state; "
+                         "accepted: time.dt (the latest step had dt = %.17g), or adaptive = yes",
+                         path, from->dt);
+  }
+  rates->advection = rates->initial[0] = from->rate;
+  rates->other = rates->initial[1] = from->other_rate;
+  equation->shares(config, rates);
+  return schedule_make(config, rates, schedule);
+}
+
 int restart_from_latest(const config *config) {
   return strcmp(config->restart, "latest") == 0;
 }
 
-status restart_read(MPI_Comm comm, const config *config, checkpoint *checkpoint, schedule *schedule,
-                    state *state, restart *restart) {
+status restart_read(MPI_Comm comm, const config *config, checkpoint *checkpoint, schedule_rates *rates,
+                    schedule *schedule, state *state, restart *restart) {
   const int latest = restart_from_latest(config);
   checkpoint_state from;
   char path[CONFIG_PATH_SIZE] = "";
@@ -114,6 +134,7 @@ status restart_read(MPI_Comm comm, const config *config, checkpoint *checkpoint,
   if (!latest) CHECK(in_directory(comm, path, from.step, config->directory, &inside));
   *restart = (struct restart){.resumed = 1, .goes_on = inside, .from = from};
   (void)snprintf(restart->path, sizeof restart->path, "%s", path);
+  CHECK(agree(comm, recall_rates(config, path, &from, rates, schedule)));
   schedule_resume(schedule, config, from.step, from.time, from.dt, from.base_step, from.base_time);
   CHECK(agree(comm, check_not_past(schedule, path, &from)));
   CHECK(agree(comm, check_step(config, schedule, path, &from)));

@@ -18,10 +18,11 @@ typedef struct restart {
 int restart_from_latest(const config *config);
 
 /* Reads the snapshot that `config` names, if any, into `state` (only verifies it if NULL) and resumes the
- * schedule from it. Rank 0 logs it. Collective over comm. [out] restart. STATUS_USAGE for a state beyond the
- * run's end; otherwise as checkpoint_read and checkpoint_read_latest. */
-status restart_read(MPI_Comm comm, const config *config, checkpoint *checkpoint, schedule *schedule,
-                    state *state, restart *restart);
+ * schedule from it, with the rates of the initial state if these are not known. Rank 0 logs it. Collective
+ * over comm. [out] restart. STATUS_USAGE for a state beyond the run's end; otherwise as checkpoint_read and
+ * checkpoint_read_latest. */
+status restart_read(MPI_Comm comm, const config *config, checkpoint *checkpoint, schedule_rates *rates,
+                    schedule *schedule, state *state, restart *restart);
 
 /* Refuses restart.from = latest in a directory where a run has ended without a snapshot; and in one that is
  * not there, if one of nearly the same name holds snapshots of the same problem on the same grid: the name is

@@ -111,6 +111,11 @@ static int begins(const config *config) {
   return config->restart[0] == '\0';
 }
 
+/* The rates of an initial state in a file that may be gone, until its snapshot says them (restart.c). */
+static schedule_rates unknown_rates(const config *config, const grid *grid) {
+  return (schedule_rates){.advection = config->courant > 0.0 ? 1.0 / grid->h[0] : 0.0, .shares = 1};
+}
+
 status solver_rates(MPI_Comm comm, const config *config, const equation *equation, const grid *grid,
                     schedule_rates *rates) {
   char elsewhere[CASES_HELD];
@@ -119,11 +124,16 @@ status solver_rates(MPI_Comm comm, const config *config, const equation *equatio
   CHECK(agree(comm, sources_check(config, equation, grid, elsewhere)));
   CHECK(agree(comm, medium_check(config, grid, elsewhere)));
   *rates = (schedule_rates){0};
-  CHECK(agree(comm, equation->rates(config, grid, rates)));
+  const int of_state = equation->measure != NULL;
+  const int unknown = of_state && cases_at(config->initial)->from == PROBLEM_FILE && !begins(config);
+  if (unknown) *rates = unknown_rates(config, grid);
+  CHECK(agree(comm, unknown ? STATUS_OK : equation->rates(config, grid, rates)));
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, &rates->advection, 1, MPI_DOUBLE, MPI_MAX, comm));
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, rates->along, 3, MPI_DOUBLE, MPI_MAX, comm));
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, &rates->other, 1, MPI_DOUBLE, MPI_MAX, comm));
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, rates->own, SCHEDULE_OWN, MPI_DOUBLE, MPI_MAX, comm));
+  if (of_state && !unknown)
+    memcpy(rates->initial, (double[]){rates->advection, rates->other}, sizeof rates->initial);
   const int varies = rates->advection > 0.0 && !cases_velocity_steady(config);
   rates->measured = config->adaptive && equation->measure != NULL;
   rates->factor = config->adaptive && varies ? equation->rate_factor : NULL;

@@ -88,11 +88,8 @@ static void find_shares(const config *config, schedule_rates *rates) {
 /* The limit is A s/I + (V q + B r)/R <= 1/dt: s, q and r are the largest symbols of the first and the second
  * difference and of the dissipation, I and R the scheme's limits on the imaginary and the real axis. */
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
-  /* the file of a resumed run may be gone; its rates are measured in the snapshot */
-  const int unknown = config->restart[0] != '\0' && (config->adaptive || config->dt > 0.0);
-  double rate = config->adaptive ? 1.0 / grid->h[0] : 0.0, diffusive = 0.0;
-  if (!unknown || cases_at(config->initial)->from != PROBLEM_FILE)
-    CHECK(flow_state_rates(config, grid, &rate, &diffusive));
+  double rate = 0.0, diffusive = 0.0;
+  CHECK(flow_state_rates(config, grid, &rate, &diffusive));
   *rates = (schedule_rates){.advection = rate, .other = diffusive, .shares = 1};
   return STATUS_OK;
 }

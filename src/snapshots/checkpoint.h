@@ -58,7 +58,9 @@ typedef struct checkpoint_state {
   double dt;         /* step size of the run; of the latest step, if adaptive */
   int64_t base_step; /* time of step n = base_time + (n - base_step) dt */
   double base_time;
-  int picture;   /* 1: stays on disk; 0: pruned to the newest `keep` */
+  double rate, other_rate; /* of the state at t = 0, if a step follows from it (schedule_rates.initial); 0:
+                              not known */
+  int picture;             /* 1: stays on disk; 0: pruned to the newest `keep` */
   int part;      /* 1: holds the fields in part (checkpoint_create_part), so nothing resumes from it */
   int departed;  /* 1: the problem was changed on the way, so phi is not the solution of the configured
                   * problem */

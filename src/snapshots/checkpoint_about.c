@@ -22,11 +22,17 @@ static const struct attribute {
   attribute_rule rule;
 } attributes[] = {
 #define MEMBER(member) #member, offsetof(checkpoint_state, member)
-    {MEMBER(step), INT64, ALWAYS},       {MEMBER(time), DOUBLE, ALWAYS},
-    {MEMBER(dt), DOUBLE, ALWAYS},        {MEMBER(base_step), INT64, ALWAYS},
-    {MEMBER(base_time), DOUBLE, ALWAYS}, {MEMBER(picture), INT, ALWAYS},
-    {MEMBER(departed), INT, NEWER},      {MEMBER(part), INT, UNLESS_ZERO},
+    {MEMBER(step), INT64, ALWAYS},
+    {MEMBER(time), DOUBLE, ALWAYS},
+    {MEMBER(dt), DOUBLE, ALWAYS},
+    {MEMBER(base_step), INT64, ALWAYS},
+    {MEMBER(base_time), DOUBLE, ALWAYS},
+    {MEMBER(picture), INT, ALWAYS},
+    {MEMBER(departed), INT, NEWER},
+    {MEMBER(part), INT, UNLESS_ZERO},
     {MEMBER(files), INT64, UNLESS_ZERO},
+    {MEMBER(rate), DOUBLE, UNLESS_ZERO},
+    {MEMBER(other_rate), DOUBLE, UNLESS_ZERO},
 };
 enum { ATTRIBUTES = sizeof attributes / sizeof attributes[0] };
 

@@ -14,9 +14,9 @@ static const char place_name[] = "/fdapp/meaning_xxh3";
 
 /* The attributes that are read: by a run that resumes, or by programs for pictures. VTKHDF's Version is left
  * out: other programs write their own. */
-static const char *const resuming[] = {"step",    "time",     "dt",        "base_step", "base_time",
-                                       "picture", "departed", "part",      "growth",    "files",
-                                       "fields",  "config",   "precision", "version",   "revision"};
+static const char *const resuming[] = {
+    "step",  "time", "dt",         "base_step", "base_time", "picture",   "departed", "part",    "growth",
+    "files", "rate", "other_rate", "fields",    "config",    "precision", "version",  "revision"};
 static const char *const image[] = {"Type", "WholeExtent", "Origin", "Spacing", "Direction"};
 
 /* Upper limit of one attribute's bytes. */

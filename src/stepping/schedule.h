@@ -57,6 +57,8 @@ typedef struct schedule_rates {
   double along[3];  /* the largest |c_i|/h_i */
   double other;     /* times dt: what time.courant is of if nothing moves */
   double own[SCHEDULE_OWN]; /* what else the equation's limit and terms need of all ranks, as maxima */
+  double initial[2]; /* `advection` and `other` of the state at t = 0, before they are made shares; 0: not
+                      * known, or of no state */
   int shares;   /* 1: `advection` and `other` are shares of one limit, and the step that it allows is 1 over
                  * their sum (flow) */
   int measured; /* 1: each step shall follow from the state at its start */

@@ -293,6 +293,27 @@ def test_a_run_from_a_file_resumes_without_it(tmp_path):
     assert abs(told / share_of_the_limit(last, 0.03) - 1) < 1e-3
 
 
+@pytest.mark.parametrize("output", [{}, {"diagnostics_every": None, "diagnostics_at": 0.031}])
+def test_steps_of_one_size_need_no_initial_file_to_resume(tmp_path, output):
+    """They follow from the state at t = 0, whose rates snapshots hold, by the run's own courant and scheme."""
+    time = {"dt": None, "courant": 0.7, "adaptive": "no", "steps": 12}
+    run(tmp_path / "first", PUSHED, "time.steps=0")
+    state = (tmp_path / "first" / "state_00000000.hdf").rename(tmp_path / "first.hdf")
+    initial = {"case": "file", "file": state, "u": None, "pressure": None}
+    configuration = merged(PUSHED, {"initial": initial, "time": time, "output": output})
+    run(tmp_path / "whole", configuration)
+    run(tmp_path / "run", configuration, "time.steps=7")
+    other = ("time.courant=0.5", "time.scheme=kgu35", "restart.from=run/state_00000007.hdf")
+    run(tmp_path / "other", configuration, *other)
+    state.unlink()
+    run(tmp_path / "run", configuration, "time.steps=9", "restart.from=latest", "--validate", ranks=2)
+    run(tmp_path / "run", configuration, "time.steps=9", "restart.from=latest", ranks=2)
+    run(tmp_path / "run", configuration, "restart.from=latest")
+    assert table(tmp_path / "run") == table(tmp_path / "whole")
+    run(tmp_path / "without", configuration, *other)
+    assert table(tmp_path / "without") == table(tmp_path / "other")
+
+
 @pytest.mark.parametrize("time", [{"dt": 0.0011}, {"dt": None, "courant": 0.9}])
 @pytest.mark.parametrize("physics", [{"dissipation": 0.1}, {"viscosity": 0.01, "viscosity_law": "sutherland"}])
 def test_a_negative_pressure_is_named_with_the_place(tmp_path, physics, time):
