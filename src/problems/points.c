@@ -96,7 +96,8 @@ static status read_places(const request *r, points *points) {
   if (r->file[0] != '\0') {
     CHECK(read_file(r, "points", 3, points, &points->count, &points->at));
     if (points->count == 0)
-      return status_fail(STATUS_USAGE, "%s.file = %s: no dataset points", r->section, r->file);
+      return status_fail(STATUS_USAGE, "%s.file = %s: no dataset points; accepted: one of shape (n, 3)",
+                         r->section, r->file);
   } else {
     CHECK(read_numbers(r, "points", r->list, &points->count, &points->at));
     points->count /= 3;

@@ -158,7 +158,9 @@ PLACES = np.array([[0.5, 0.5, 1], [0.2, 0.3, 0.4]])
     [
         ({"points": PLACES[:, :2]}, "dataset points is not of shape (n, 3)"),
         ({"points": PLACES.ravel()}, "dataset points is not of shape (n, 3)"),
-        ({"places": PLACES}, "no dataset points"),
+        ({"places": PLACES}, "no dataset points; accepted: one of shape (n, 3)"),
+        ({"points": PLACES[:0]}, "s.h5: dataset points is empty; accepted: shape (n, 3) with n at least 1"),
+        ({"points": PLACES, "delay": []}, "s.h5: dataset delay is empty; accepted: shape (n) with n at least 1"),
         ({"points": PLACES * [1, 1, 2]}, "number 1 (0.5, 0.5, 2) is outside the domain"),
         ({"points": PLACES * [1, np.nan, 1]}, "dataset points has a value that is not finite"),
         ({"points": PLACES, "amplitude": np.ones(3)}, "amplitude: 3 numbers for 2 points"),
@@ -220,6 +222,13 @@ def test_the_signal_of_a_file(tmp_path):
         said = launch(tmp_path, 1, "--validate", "more.ini").stderr
         assert (": point_sources.frequency, point_sources.cycles" in said) == idle
     assert "the wavelet's formula is 0.25 of its peak at t = 0" in launch(tmp_path, 1, "run.ini").stderr
+
+
+def test_receivers_of_a_file_without_rows(tmp_path):
+    with h5py.File(tmp_path / "r.h5", "w") as file:
+        file["points"] = PLACES[:0]
+    said = run(tmp_path / "run", merged(BASE, {"receivers": {"points": None, "file": "r.h5"}}), code=2).stderr
+    assert "receivers.file = r.h5: dataset points is empty; accepted: shape (n, 3) with n at least 1" in said
 
 
 def test_receivers_of_a_file_at_one_place(tmp_path):
