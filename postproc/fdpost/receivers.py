@@ -87,6 +87,20 @@ def chosen(receivers, numbers):
     return numbers or sorted(set(np.linspace(0, count - 1, min(count, MOST_TRACES)).round().astype(int)))
 
 
+def draw_samples(ax, across, time, p, **colours):
+    """A cell for each sample, which reaches halfway to its neighbours. Equal steps make an image, and others (a run
+    that was resumed, or shortened its steps) a mesh."""
+    beside, steps = (across[1] - across[0]) / 2, np.diff(time)
+    before, after = (steps[0] / 2, steps[-1] / 2) if len(steps) else (0, 0)
+    if np.all(np.abs(steps - steps[:1]) <= EVEN * steps[:1]):
+        place = (across[0] - beside, across[-1] + beside, time[-1] + after, time[0] - before)
+        return ax.imshow(p, extent=place, aspect="auto", interpolation="nearest", **colours)
+    edges = [time[0] - before, *(time[1:] + time[:-1]) / 2, time[-1] + after]
+    mesh = ax.pcolormesh([*(across - beside), across[-1] + beside], edges, p, rasterized=True, **colours)
+    ax.invert_yaxis()
+    return mesh
+
+
 def draw_section(run, receivers, ax, clip):
     """All traces side by side as colours, time downwards; over the place of receivers that stand evenly in a line."""
     axis, p, time = receivers.axis, receivers.p, receivers.time
@@ -94,10 +108,8 @@ def draw_section(run, receivers, ax, clip):
     steps = np.diff(across)
     if steps[0] <= 0 or np.max(np.abs(steps - steps[0])) > EVEN * steps[0]:
         across, axis = np.arange(p.shape[1]), None
-    beside, after = (across[1] - across[0]) / 2, (time[-1] - time[0]) / max(len(time) - 1, 1) / 2
-    place = (across[0] - beside, across[-1] + beside, time[-1] + after, time[0] - after)
     reach = clip or float(np.percentile(np.abs(p), CLIPPED)) or float(np.max(np.abs(p))) or 1.0
-    image = ax.imshow(p, cmap="RdBu_r", vmin=-reach, vmax=reach, extent=place, aspect="auto", interpolation="nearest")
+    image = draw_samples(ax, across, time, p, cmap="RdBu_r", vmin=-reach, vmax=reach)
     ax.grid(False)
     ax.set_xlabel("receiver" if axis is None else style.with_unit(f"${'xyz'[axis]}$", run.unit("length")))
     ax.set_ylabel(style.with_unit("$t$", run.unit("time")))

@@ -110,6 +110,21 @@ def test_the_picture_has_a_section_and_traces(tmp_path):
     assert len(draw_receivers(few).axes) == 1 and len(draw_receivers(few).axes[0].lines) == 3
 
 
+def test_the_section_shows_samples_at_their_times(tmp_path):
+    """Steps that are shortened in the middle, and twice as long ones after a resume: a cell reaches halfway to the
+    next. With one shortened step at the end, too."""
+    late = np.concatenate([shortened(200.8 * DT, 40.3 * DT), 200.8 * DT + 2 * DT * np.arange(1, 60)])
+    for name, time in (("resumed", late), ("ended", shortened(20.3 * DT))):
+        section = draw_receivers(write_run(tmp_path / name, time=time)).axes[0]
+        (mesh,) = section.collections
+        places = np.asarray(mesh.get_coordinates())
+        halfway = (time[1:] + time[:-1]) / 2
+        ends = [2 * time[0] - halfway[0], 2 * time[-1] - halfway[-1]]
+        assert places[:, 0, 1] == pytest.approx(np.array([ends[0], *halfway, ends[1]]))
+        assert places[0, :, 0] == pytest.approx(0.1 + 0.13 * (np.arange(12) - 0.5)) and section.yaxis_inverted()
+        assert mesh.get_array().shape == (len(time), 11) and not section.images
+
+
 def test_fdplot_draws_and_refuses(tmp_path, fdplot):
     run = write_run(tmp_path / "r")
     code, out, _ = fdplot("receivers", run.directory)
