@@ -246,8 +246,25 @@ static void warn_of_free_ends(const config *config, const char *what, const poin
   log_warning("%" PRId64 " of %" PRId64 " %s: on a free end, where p is 0", idle, points->count, what);
 }
 
+/* Warns of a table whose largest value lies between two steps, which take much less. A sine of six steps per
+ * period keeps 0.87. */
+static void warn_of_missed_peaks(const config *config, const points *points, const wavelet *wavelet,
+                                 double dt, double end) {
+  static const double small = 0.75;
+  double kept = 1.0, largest[2] = {0.0};
+  for (int64_t i = 0; i < points->count && kept >= small; i++)
+    if (i == 0 || points->delay[i] != points->delay[i - 1])
+      kept = wavelet_kept(wavelet, points->delay[i], dt, end, largest);
+  if (kept < small)
+    log_warning(
+        "point_sources.wavelet_file = %s: its largest value until the run ends, %.6g at t = %.6g, lies "
+        "between two steps (dt = %.6g), which take at most %.2g of it; a shorter step takes more, or a "
+        "wavelet of lower frequencies",
+        config->wavelet_file, largest[1], largest[0], dt, kept);
+}
+
 /* Warns of sources that are all silent, or nearly so, until the run ends. */
-static void warn_of_late_signals(const config *config, const points *points, double end) {
+static void warn_of_late_signals(const config *config, const points *points, double dt, double end) {
   static const double small = 1e-3;
   double reached = 0.0, least = INFINITY;
   wavelet wavelet = {.table = NULL};
@@ -257,6 +274,7 @@ static void warn_of_late_signals(const config *config, const points *points, dou
       reached = fmax(reached, wavelet_reached(&wavelet, points->delay[i], end));
     least = fmin(least, points->delay[i]);
   }
+  if (opened == STATUS_OK) warn_of_missed_peaks(config, points, &wavelet, dt, end);
   wavelet_close(&wavelet);
   if (opened == STATUS_OK && end > 0.0 && reached <= small)
     log_warning("point_sources: until the run ends at t = %.6g no signal exceeds %.2g of its peak; the "
@@ -265,8 +283,8 @@ static void warn_of_late_signals(const config *config, const points *points, dou
 }
 
 /* Describes point sources and receivers. Their files were read before, so that they have no faults. end: the
- * time when the run ends. */
-static void print_points(const config *config, double end) {
+ * time when the run ends, by steps of dt. */
+static void print_points(const config *config, double dt, double end) {
 #define X(name, text, help) text,
   static const char *const wavelets[] = {CONFIG_WAVELET_LIST(X)};
 #undef X
@@ -277,7 +295,7 @@ static void print_points(const config *config, double end) {
     if (config->wavelet != CONFIG_WAVELET_FILE) log_info(" of frequency %g", config->frequency);
     log_info("\n");
     warn_of_free_ends(config, "sources", &points);
-    warn_of_late_signals(config, &points, end);
+    warn_of_late_signals(config, &points, dt, end);
   }
   points_close(&points);
   if (config_received(config) && points_receivers(config, &points) == STATUS_OK) {
@@ -323,7 +341,7 @@ static void warn_of_thin_layers(const config *config, const grid *grid, const sc
 void plan_waves(const config *config, const grid *grid, const schedule *schedule, const schedule_rates *rates,
                 double dt) {
   static const double few = 4.0;
-  print_points(config, schedule_time(schedule, schedule->last_step));
+  print_points(config, schedule->dt, schedule_time(schedule, schedule->last_step));
   warn_of_thin_layers(config, grid, rates, dt);
   const double highest = config_sourced(config) ? widest(config) * config->frequency : 0.0;
   print_medium(config, grid, rates);

@@ -259,8 +259,8 @@ static void warn_of_jumps(const wave_sources *s) {
   for (int64_t i = 0; i < s->points.count; i++)
     largest = fmax(largest, wavelet_jump(&s->wavelet, s->points.delay[i]));
   if (largest > small)
-    log_warning("point_sources: the wavelet's formula is %.2g of its peak at t = 0, where the signal begins "
-                "with that jump; a longer delay avoids it",
+    log_warning("point_sources: the wavelet is %.2g of its peak at t = 0, where the signal begins with that "
+                "jump; a longer delay avoids it",
                 largest);
 }
 

@@ -127,3 +127,17 @@ double wavelet_reached(const wavelet *wavelet, double delay, double t) {
   const double peak = peak_of(wavelet);
   return peak > 0.0 ? largest / peak : 0.0;
 }
+
+double wavelet_kept(const wavelet *wavelet, double delay, double dt, double end, double largest[2]) {
+  double kept = 0.0;
+  largest[1] = 0.0;
+  for (int i = 0; i < wavelet->rows; i++) {
+    const double t = wavelet->table[2 * i] + delay, value = wavelet->table[2 * i + 1], steps = t / dt;
+    if (t <= 0.0 || t > end) continue;
+    if (fabs(value) > fabs(largest[1])) memcpy(largest, (double[]){t, value}, 2 * sizeof *largest);
+    /* linear between rows: the largest value at a step is beside a row */
+    kept = fmax(kept, fabs(wavelet_at(wavelet, floor(steps) * dt, delay)));
+    kept = fmax(kept, fabs(wavelet_at(wavelet, ceil(steps) * dt, delay)));
+  }
+  return largest[1] != 0.0 ? kept / fabs(largest[1]) : 1.0;
+}

@@ -24,5 +24,8 @@ double wavelet_jump(const wavelet *wavelet, double delay);
 /* The magnitude over the peak that the signal reaches until time t: 0 if it has not begun. It is 1 from the
  * beginning of a sine on, and within 0.39/frequency of the peak of a ricker or a gaussian. */
 double wavelet_reached(const wavelet *wavelet, double delay, double t);
+/* Of a file: the share of its largest row with 0 < t <= end that the signal has at times that are multiples
+ * of dt; 1 if there is no such row, and for a formula. [out] largest: that row's time and value. */
+double wavelet_kept(const wavelet *wavelet, double delay, double dt, double end, double largest[2]);
 
 #endif

@@ -221,7 +221,7 @@ def test_the_signal_of_a_file(tmp_path):
         write_ini(tmp_path / "more.ini", merged(BASE, {"point_sources": keys | more}))
         said = launch(tmp_path, 1, "--validate", "more.ini").stderr
         assert (": point_sources.frequency, point_sources.cycles" in said) == idle
-    assert "the wavelet's formula is 0.25 of its peak at t = 0" in launch(tmp_path, 1, "run.ini").stderr
+    assert "the wavelet is 0.25 of its peak at t = 0" in launch(tmp_path, 1, "run.ini").stderr
 
 
 def test_receivers_of_a_file_without_rows(tmp_path):
@@ -241,6 +241,31 @@ def test_receivers_of_a_file_at_one_place(tmp_path):
         complaints(said)
     )
     run(tmp_path / "run", merged(BASE, {"point_sources": places, "time": {"steps": 1}}))
+
+
+@pytest.mark.parametrize("equation", [{"equation": "acoustics"}, {"equation": "wave", "density": None}])
+def test_a_peak_between_two_steps(tmp_path, equation):
+    """A table that is finer than the steps can lose it, by how much its straight lines say. Not one of as many rows
+    whose waves the steps hold."""
+    dt, times = 0.01, 0.001 * np.arange(300)
+    table = {"wavelet": "file", "wavelet_file": "w.txt", "frequency": None, "delay": None}
+    keys = {"point_sources": table, "physics": equation, "time": {"steps": 20, "courant": None, "dt": dt}}
+    late = 3 * np.exp(-(((times - 0.215) / 0.002) ** 2))  # beyond the last step
+    for signal, kept in (
+        (np.exp(-(((times - 0.055) / 0.002) ** 2)) + late, 0.0019),
+        (-2 * np.maximum(0, 1 - np.abs(times - 0.054) / 0.008) + late, 0.5),
+        (np.sin(2 * np.pi * times / (8 * dt)) + late, None),
+    ):
+        np.savetxt(tmp_path / "w.txt", np.stack([times, signal], axis=1))
+        write_ini(tmp_path / "run.ini", merged(BASE, keys))
+        said = launch(tmp_path, 1, "--validate", "run.ini").stderr
+        assert ("between two steps" in said) == (kept is not None), said
+        if kept is not None:
+            top = np.argmax(np.abs(signal[:200]))
+            text = (
+                f"until the run ends, {signal[top]:.6g} at t = {times[top]:.6g}, lies between two steps (dt = 0.01), "
+            )
+            assert f"w.txt: its largest value {text}which take at most {kept:g} of it" in said
 
 
 def test_keys_of_sources_and_receivers_without_places(tmp_path):
