@@ -373,6 +373,17 @@ static status open_first(const simulation *sim, int *first) {
   return STATUS_OK;
 }
 
+/* Finds the rates of the state, if steps follow from them: those of its formulas are not rounded to the
+ * fields' precision, and say nothing of a snapshot. At t = 0 the first row shows the step that comes. */
+static status find_rates(simulation *sim) {
+  schedule *schedule = &sim->schedule;
+  if (sim->solver.equation->measure == NULL) return STATUS_OK;
+  CHECK(solver_measure(&sim->solver));
+  if (schedule->measured && !sim->restart.resumed && sim->step < schedule->last_step)
+    schedule_follow(schedule, &sim->solver.rates);
+  return STATUS_OK;
+}
+
 status begin_start(simulation *sim) {
   const config *config = sim->config;
   state *state = stepper_state(&sim->solver.stepper);
@@ -399,9 +410,7 @@ status begin_start(simulation *sim) {
     CHECK(agree(sim->comm, is_root(sim) ? set_aside(sim) : STATUS_OK));
   }
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
-  /* those of the case at t = 0 say nothing of a snapshot */
-  if (config->restart[0] != '\0' && sim->solver.equation->measure != NULL && !sim->schedule.measured)
-    CHECK(solver_measure(&sim->solver));
+  CHECK(find_rates(sim));
   CHECK(stability_find(sim->comm, config, &sim->grid, &sim->schedule, &sim->solver.rates, &sim->stability));
   stability_warn(config, &sim->schedule, &sim->stability);
   plan_waves(config, &sim->grid, &sim->schedule, &sim->solver.rates, sim->stability.dt);

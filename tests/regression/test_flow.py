@@ -293,6 +293,17 @@ def test_a_run_from_a_file_resumes_without_it(tmp_path):
     assert abs(told / share_of_the_limit(last, 0.03) - 1) < 1e-3
 
 
+@pytest.mark.parametrize("adaptive", ["yes", "no"])
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_the_first_row_has_the_step_that_comes(tmp_path, precision, adaptive):
+    """By the state as the fields hold it: the formulas of the initial state are not rounded to single precision."""
+    changes = {"compute": {"precision": precision}, "time": {"adaptive": adaptive, "courant": 0.9, "t_end": 0.3},
+               "output": {"diagnostics_every": 1}}  # fmt: skip
+    run(tmp_path / "run", merged(BASE, changes))
+    first, second = rows(tmp_path / "run")[:2]
+    assert (first["dt"], first["courant"]) == (second["dt"], second["courant"])
+
+
 @pytest.mark.parametrize("output", [{}, {"diagnostics_every": None, "diagnostics_at": 0.031}])
 def test_steps_of_one_size_need_no_initial_file_to_resume(tmp_path, output):
     """They follow from the state at t = 0, whose rates snapshots hold, by the run's own courant and scheme."""
