@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -379,7 +380,8 @@ static status find_rates(simulation *sim) {
   schedule *schedule = &sim->schedule;
   if (sim->solver.equation->measure == NULL) return STATUS_OK;
   CHECK(solver_measure(&sim->solver));
-  if (schedule->measured && !sim->restart.resumed && sim->step < schedule->last_step)
+  const int finite = isfinite(sim->solver.rates.advection + sim->solver.rates.other);
+  if (finite && schedule->measured && !sim->restart.resumed && sim->step < schedule->last_step)
     schedule_follow(schedule, &sim->solver.rates);
   return STATUS_OK;
 }

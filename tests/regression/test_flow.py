@@ -267,6 +267,12 @@ def test_the_courant_number_is_that_of_the_state_at_the_steps_start(tmp_path):
     assert table(tmp_path / "run") == whole
 
 
+def test_a_speed_of_sound_beyond_single_precision(tmp_path):
+    fast = {"initial": {"pressure": "1e30", "density": "1e-20"}, "time": {"dt": None, "courant": 0.9, "steps": 1}}
+    said = run(tmp_path / "run", merged(PUSHED, fast), "compute.precision=single", code=4).stderr
+    assert "at step 0, t = 0, no step size follows from it (dt = " in said
+
+
 def test_a_message_of_a_blow_up_has_the_courant_number_of_the_step(tmp_path):
     """Not that of t = 0, which is 0.9."""
     of = {"initial": {"pressure": None}, "source": {"formula_u": "8+sin(2*pi*x)", "formula_energy": None},
