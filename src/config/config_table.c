@@ -261,7 +261,9 @@ const config_key config_keys[] = {
          "0.7 of the limit"},
     {"time", "dt", POSITIVE(dt), EITHER("courant", 0), .help = "step size; or courant"},
     {"time", "adaptive", CHOICE(adaptive, switches), DERIVED("no, of flow yes unless dt is given"),
-     .help = "yes: dt follows the velocity's factor of time, or the state of flow, so that courant is kept"},
+     .help =
+         "yes: dt follows the velocity's factor of time, or the state of flow, so that courant is kept; no: "
+         "a flow's pressure and density are checked at every eighth step alone"},
     {"time", "t_end", REAL(t_end, 0, LARGEST), EITHER("steps", -1), .help = "time to stop at; or steps"},
     {"time", "steps", COUNT(steps, 0, CONFIG_STEPS_MOST), EITHER("t_end", -1),
      .help = "steps from t = 0, restarts included; or t_end"},
