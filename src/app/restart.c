@@ -77,10 +77,13 @@ static status check_not_past(const schedule *schedule, const char *path, const c
   return STATUS_OK;
 }
 
-/* Waves have one step size: p_before belongs to a time dt before p. */
+/* Waves have one step size: p_before belongs to a time dt before p, and a shortened last step would be one of
+ * lower order. The message has the steps that end at or after the end asked for. */
 static status check_step(const config *config, const schedule *schedule, const char *path,
                          const checkpoint_state *state) {
   if (!equation_is(config, EQUATION_LEAPS) || state->dt == schedule->dt) return STATUS_OK;
+  const double end = schedule->lands ? schedule->t_end : (double)schedule->last_step * schedule->dt;
+  const double steps = ceil(end / state->dt * (1.0 - 1e-9));
   char why[96] = "";
   if (schedule->divided > 0.0)
     (void)snprintf(why, sizeof why, ", which divides output.%s = %g",
@@ -88,8 +91,8 @@ static status check_step(const config *config, const schedule *schedule, const c
   return status_fail(
       STATUS_USAGE,
       "%s: its steps have dt = %.17g, and this run's have dt = %.17g%s; accepted: the same dt, "
-      "for instance by time.dt = %.17g with time.steps",
-      path, state->dt, schedule->dt, why, state->dt);
+      "for instance by time.dt = %.17g with time.steps = %.0f (t = %.9g)",
+      path, state->dt, schedule->dt, why, state->dt, steps, steps * state->dt);
 }
 
 /* Steps of one size follow from the state at t = 0. A resumed run does not read its file, which may be gone:

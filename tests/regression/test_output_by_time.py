@@ -208,7 +208,7 @@ def test_steps_of_waves_divide_the_interval(tmp_path):
     resumed = merged(wave, {"time": {"t_end": 3 * end}, "restart": {"from": "latest"}})
     refused = run(tmp_path / "run", resumed, "output.probes_at=0.02", code=2)
     assert "dt = 0.02, which divides output.probes_at = 0.02; accepted: the same dt" in refused.stderr
-    assert f"by time.dt = {interval / steps[1]:.17g} with time.steps" in refused.stderr
+    assert f"by time.dt = {interval / steps[1]:.17g} with time.steps = {3 * steps[-1]} (t = 3)" in refused.stderr
 
 
 @pytest.mark.parametrize("output", ["fields", "slices", "probes", "diagnostics"])
