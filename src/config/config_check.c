@@ -92,8 +92,12 @@ static status refuse_kind(const config_reading *reading, int d, int end) {
     if (kinds >> kind & 1U) text_add(what, sizeof what, ", ", "%s", names[kind]);
   const int wanted = (int)c->ends[d][end];
   text_add(what, sizeof what, "; ", "%s is for physics.equation =", names[wanted]);
-  for (const equation_entry *each = equation_entries; each < equation_entries + EQUATION_COUNT; each++)
-    if (each->ends >> wanted & 1U) text_add(what, sizeof what, " ", "%s", each->name);
+  const char *before = " ";
+  for (const equation_entry *each = equation_entries; each < equation_entries + EQUATION_COUNT; each++) {
+    if (!(each->ends >> wanted & 1U)) continue;
+    text_add(what, sizeof what, before, "%s", each->name);
+    before = " or ";
+  }
   return end_fail(reading, d, end, names[wanted], what);
 }
 

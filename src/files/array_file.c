@@ -1,9 +1,11 @@
 #include "files/array_file.h"
 
+#include <errno.h>
 #include <hdf5.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "files/dataset_parts.h"
@@ -75,7 +77,8 @@ status array_file_read(const char *key, const char *path, const char *name, int 
   *rows = 0;
   *values = NULL;
   CHECK(hdf5_library_start());
-  if (access(path, R_OK) != 0) return status_fail(STATUS_FILE, "%s = %s: cannot be opened", key, path);
+  if (access(path, R_OK) != 0)
+    return status_fail(STATUS_FILE, "%s = %s: cannot be opened: %s", key, path, strerror(errno));
   const hid_t plist = H5Pcreate(H5P_FILE_ACCESS);
   const hid_t file = plist >= 0 && H5Pset_fclose_degree(plist, H5F_CLOSE_STRONG) >= 0
                          ? H5Fopen(path, H5F_ACC_RDONLY, plist)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "problems/source.h"
 
 const char *const flow_names[FLOW_UNKNOWNS] = {"density", "u", "v", "w", "pressure"};
@@ -165,6 +166,10 @@ status flow_state_rates(const config *config, const grid *grid, double *rate, do
   if (cases_at(config->initial)->from == PROBLEM_FORMULA)
     (void)snprintf(said, sizeof said, ", initial.density = %.200s, initial.pressure = %.200s",
                    config->gas[FLOW_DENSITY], config->gas[FLOW_PRESSURE]);
+  if (problem_uses(config, "initial", "mach"))
+    text_add(said, sizeof said, "", ", initial.mach = %g", config->mach);
+  if (problem_uses(config, "initial", "amplitude"))
+    text_add(said, sizeof said, "", ", initial.amplitude = %g", config->amplitude);
   return status_fail(
       STATUS_USAGE,
       "initial.case = %s%s: the density or the pressure is not positive at x = %.9g, y = %.9g, "

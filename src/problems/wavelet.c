@@ -1,5 +1,6 @@
 #include "problems/wavelet.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +24,11 @@ static status read_row(const char *line, int number, wavelet *wavelet) {
   line += strspn(line, " \t\r\n");
   if (line[0] == '#' || line[0] == '\0') return STATUS_OK;
   if (sscanf(line, "%lf %lf %c", &row[0], &row[1], &more) != 2 || !isfinite(row[0]) || !isfinite(row[1]))
-    return refuse(wavelet->config, number, "is not two numbers: t and s");
+    return refuse(wavelet->config, number, "is not two numbers; accepted: t and s, with blanks between them");
   if (wavelet->rows > 0 && !(row[0] > wavelet->table[2 * wavelet->rows - 2]))
-    return refuse(wavelet->config, number, "is no later than the one before");
-  if (wavelet->rows == MOST_ROWS) return refuse(wavelet->config, number, "is one too many");
+    return refuse(wavelet->config, number, "is no later than the one before; accepted: rows of rising t");
+  if (wavelet->rows == MOST_ROWS)
+    return refuse(wavelet->config, number, "is one too many; accepted: at most 1048576 rows");
   wavelet->table[2 * wavelet->rows] = row[0];
   wavelet->table[2 * wavelet->rows + 1] = row[1];
   wavelet->rows++;
@@ -55,8 +57,8 @@ status wavelet_open(const config *config, wavelet *wavelet) {
   if (wavelet->table == NULL) return status_fail(STATUS_MEMORY, "no memory for a wavelet");
   FILE *file = fopen(config->wavelet_file, "r");
   if (file == NULL)
-    return status_fail(STATUS_FILE, "point_sources.wavelet_file = %s: cannot be opened",
-                       config->wavelet_file);
+    return status_fail(STATUS_FILE, "point_sources.wavelet_file = %s: cannot be opened: %s",
+                       config->wavelet_file, strerror(errno));
   const status result = read_rows(file, wavelet);
   (void)fclose(file);
   wavelet->hash = XXH3_64bits(wavelet->table, 2 * (size_t)wavelet->rows * sizeof *wavelet->table);

@@ -365,7 +365,8 @@ def test_a_reynolds_number_with_sutherlands_law_is_that_of_the_case(tmp_path, te
 @pytest.mark.parametrize(
     ("override", "expected"),
     [
-        ("boundary.x=wall", "the equation has no such ends; accepted: periodic"),
+        ("boundary.x=wall", "no such ends; accepted: periodic; wall is for physics.equation = acoustics or wave\n"),
+        ("initial.mach=5", "initial.case = taylor_green_vortex, initial.mach = 5: the density or the pressure is not"),
         ("physics.form=skew", "accepted: keep_pe, keep, kennedy_gruber, divergence"),
         ("physics.viscosity=0.1", "accepted: one of the two"),
         ("physics.viscosity=0", "initial.reynolds = 100: the viscosity follows from it"),

@@ -183,11 +183,11 @@ def test_files_of_sources_that_are_refused(tmp_path, datasets, said):
     [
         ("", "accepted: at least two"),
         ("0 1\n", "accepted: at least two"),
-        ("0\n1\n", "line 1 is not two numbers"),
+        ("0\n1\n", "line 1 is not two numbers; accepted: t and s, with blanks between them"),
         ("0,0\n1,1\n", "line 1 is not two numbers"),
         ("0 0\n# s\n \n1 nan\n", "line 4 is not two numbers"),
         ("0 0\n1 1 1\n", "line 2 is not two numbers"),
-        ("0 0\n1 1\n  # then\n0.5 2\n", "line 4 is no later than the one before"),
+        ("0 0\n1 1\n  # then\n0.5 2\n", "line 4 is no later than the one before; accepted: rows of rising t"),
     ],
 )
 def test_wavelets_that_are_refused(tmp_path, rows, said):
@@ -229,6 +229,8 @@ def test_receivers_of_a_file_without_rows(tmp_path):
         file["points"] = PLACES[:0]
     said = run(tmp_path / "run", merged(BASE, {"receivers": {"points": None, "file": "r.h5"}}), code=2).stderr
     assert "receivers.file = r.h5: dataset points is empty; accepted: shape (n, 3) with n at least 1" in said
+    said = run(tmp_path / "run", merged(BASE, {"receivers": {"points": None, "file": "no.h5"}}), code=3).stderr
+    assert "receivers.file = no.h5: cannot be opened: No such file or directory" in said
 
 
 def test_receivers_of_a_file_at_one_place(tmp_path):
