@@ -90,6 +90,7 @@ typedef struct flow_call {
   /* SUPPLY: *number times source[k] is added to density, momentum (x, y, z) and energy. NULL: nothing to that
    * variable. The number is one of the field's precision in MEMORY_DEVICE. */
   const void *source[FLOW_UNKNOWNS], *number;
+  double force[3]; /* SUPPLY: *number times this force per mass acts on f, too, and does its work; 0: none */
   double *largest; /* LARGEST: [FLOW_RATES] on the host; INFINITY where a rate is not finite at a point */
 } flow_call;
 

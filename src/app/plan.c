@@ -39,6 +39,9 @@ static void print_source(const config *config) {
     if (name == NULL || !source_exists(config, i, name)) continue;
     log_info("%s%s", count++ == 0 ? "source     of " : ", ", name);
   }
+  if (source_forced(config))
+    log_info("%sforce %g %g %g per mass", count++ == 0 ? "source     " : ", ", config->force[0],
+             config->force[1], config->force[2]);
   if (count == 0) return;
   if (strcmp(config->source_factor, "1") != 0) log_info(", times %.100s", config->source_factor);
   log_info("\n");

@@ -262,7 +262,7 @@ static status allocate(solver *solver) {
                      .stage = equation->stage,
                      .pair = equation->pair,
                      .pairs = pairs_of(config)};
-  if (solver->sources.count > 0) {
+  if (solver->sources.any) {
     rhs.self = solver;
     rhs.sends = 0;
     rhs.begin = begin_with_sources;

@@ -108,6 +108,7 @@ int config_key_idle(const config *config, int key, int host_memory) {
   if (strcmp(section, "statistics") == 0 && strcmp(name, "fields") != 0) return config->statistics[0] == '\0';
   if (strcmp(section, "source") == 0 && strcmp(name, "factor") == 0) return !source_given(config);
   if (strcmp(section, "source") == 0 && strcmp(name, "resample") == 0) return config->source_data[0] == '\0';
+  if (strncmp(name, "force_", 6) == 0) return !equation_is(config, EQUATION_GAS);
   if (strncmp(name, "formula_", 8) == 0) return !config_equation_uses(config, name);
   /* with a uniform velocity the three forms are the same stage, bit for bit */
   if (strcmp(name, "form") == 0)

@@ -245,8 +245,12 @@ const config_key config_keys[] = {
   {"source", "formula_" #name, FORMULA(source[CONFIG_SOURCE_##name]), UNLESS("file"), .help = (words)},
     CONFIG_SOURCE_LIST(X)
 #undef X
-        {"source", "file", PATH(source_data), DEFAULT("none"),
-         .help = "HDF5 file instead of formulas, with datasets named as the unknowns (flow: energy)"},
+        {"source", "force_x", ANY(force[0]), DEFAULT("0"),
+         .help = "force per mass along x on a flow, as gravity; its work is added to the energy"},
+    {"source", "force_y", ANY(force[1]), DEFAULT("0"), .help = "the same along y"},
+    {"source", "force_z", ANY(force[2]), DEFAULT("0"), .help = "the same along z"},
+    {"source", "file", PATH(source_data), DEFAULT("none"),
+     .help = "HDF5 file instead of formulas, with datasets named as the unknowns (flow: energy)"},
     {"source", "resample", CHOICE(source_resample, switches), DEFAULT("no"),
      .help = "yes: datasets of another grid are interpolated, with order 8"},
     {"source", "factor", FORMULA(source_factor), DEFAULT("1"),

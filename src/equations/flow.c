@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "equations/equation.h"
 #include "problems/flow_state.h"
@@ -165,6 +166,7 @@ static status supply(void *self, const stage *stage, const void *const array[STA
   flow_call call = call_of(flow, FLOW_SUPPLY, stage);
   for (int i = 0; i < FLOW_UNKNOWNS; i++) call.source[i] = array[i];
   call.number = number;
+  memcpy(call.force, flow->config->force, sizeof call.force);
   return stage->out->part[0].backend->flow(&launch, &call);
 }
 

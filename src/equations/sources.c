@@ -117,7 +117,9 @@ status sources_open(const config *config, const equation *equation, const grid *
       (struct sources){.equation = equation, .space = space, .stencil = stencil_make(config->order, grid->h)};
   for (int i = 0; i < equation->unknowns; i++)
     if (has_source(config, equation, i)) CHECK(make(config, grid, i, sources));
-  if (sources->count == 0) return STATUS_OK;
+  if (source_forced(config)) memcpy(sources->force, config->force, sizeof sources->force);
+  sources->any = sources->count > 0 || source_forced(config);
+  if (!sources->any) return STATUS_OK;
   for (int i = 0; i < SCHEME_STAGES; i++) sources->latest[i] = NAN;
   CHECK(source_factor(config, &sources->factor));
   CHECK(backend->memory_allocate(space->context, MEMORY_STAGING, SOURCES_STEPS * number_bytes(sources),
@@ -177,5 +179,6 @@ double sources_largest(const sources *sources, const double weight[STATE_FIELDS]
   double squares = 0.0;
   for (int i = 0; i < sources->count; i++)
     squares += weight[sources->unknown[i]] * sources->largest[i] * sources->largest[i];
+  for (int d = 0; d < 3; d++) squares += sources->force[d] * sources->force[d]; /* the rate of a velocity */
   return sqrt(squares);
 }

@@ -12,10 +12,12 @@ enum { SOURCES_STEPS = 64 };
 typedef struct sources {
   const equation *equation;
   const field_space *space;
+  int any; /* 1: there is a source or a force */
   int count;
   int unknown[STATE_FIELDS];    /* of each source */
   field array[STATE_FIELDS];    /* S */
   double largest[STATE_FIELDS]; /* of |S| on this slab */
+  double force[3];              /* on a flow, per mass */
   uint64_t hash;                /* as equation.files */
   formula *factor;              /* g */
   stencil stencil;

@@ -2,7 +2,15 @@
 
 #include <math.h>
 
+#include "settings/equations.h"
+
+int source_forced(const config *config) {
+  const double *force = config->force;
+  return equation_is(config, EQUATION_GAS) && (force[0] != 0.0 || force[1] != 0.0 || force[2] != 0.0);
+}
+
 int source_given(const config *config) {
+  if (source_forced(config)) return 1;
   for (int i = 0; i < CONFIG_SOURCES; i++)
     if (config->source[i][0] != '\0') return 1;
   return config->source_data[0] != '\0';

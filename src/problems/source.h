@@ -17,6 +17,8 @@ typedef struct source {
 
 /* 1 if any unknown may have a source: then no solution is known at t > 0. */
 int source_given(const config *config);
+/* 1 if a force per mass acts, which needs no array. */
+int source_forced(const config *config);
 /* 1 if this unknown has one. name: of its dataset and its key, formula_NAME; that of unknown 0 is formula. */
 int source_exists(const config *config, int unknown, const char *name);
 /* The key of a formula, "source.formula" or "source.formula_u" and so on. */

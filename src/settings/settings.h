@@ -144,7 +144,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 135 + CONFIG_SOURCES, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 138 + CONFIG_SOURCES, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 /* What varies in a medium. */
 enum { CONFIG_MEDIUM_SPEED, CONFIG_MEDIUM_DENSITY, CONFIG_MEDIA };
 
@@ -220,6 +220,7 @@ typedef struct config {
   char source_factor[CONFIG_FORMULA_SIZE];          /* factor: of t, default 1 */
   char source_data[CONFIG_PATH_SIZE];               /* file: "" for none (default) */
   int source_resample;                              /* as initial_resample */
+  double force[3]; /* force_x, force_y, force_z: per mass, default 0; of flow alone */
   /* [level_set] */
   int64_t redistance_every; /* steps, 0 = never (default); only for cases that are distances */
   /* [time] */

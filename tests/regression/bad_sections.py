@@ -39,6 +39,7 @@ SECTIONS = [
     value("velocity.field", "Uniform", "not known; accepted: uniform", "did you mean 'uniform'?"),
     value("velocity.period", "1e-31", "out of range; accepted: a number from 1e-30"),
     value("source.formula", "exp(-x^2)*t", "character 11: 't' is not known"),
+    value("source.force_z", "down", "not a decimal number; accepted: a number from -1e+30 to 1e+30"),
     value("source.factor", "sin(x)", "character 5: 'x' is not known; accepted: numbers, t, pi"),
     value("level_set.redistance_every", "0.5", "not an integer in decimal digits"),
     value("time.scheme", "leapfrog", "is for physics.equation = wave alone"),

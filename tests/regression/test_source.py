@@ -215,6 +215,63 @@ def test_flow_is_fed_exactly(tmp_path):
         assert np.abs(field(tmp_path / "run", name) - value).max() < 2e-14, name
 
 
+# A force per mass on a flow that varies.
+PULLED = merged(
+    FLOW,
+    {
+        "physics": {"dissipation": 0.1},
+        "initial": {"density": "1.5+0.5*sin(2*pi*(x+2*y))", "u": "0.4*cos(2*pi*y)", "pressure": "2+0.1*cos(2*pi*z)"},
+        "source": {"formula": None, "formula_energy": None, **{f"formula_{name}": None for name in "uvw"}},
+    },
+)
+FORCE = np.array([0.6, -0.4, 0.9])
+FORCES = {f"force_{axis}": value for axis, value in zip("xyz", map(float, FORCE), strict=True)}
+
+
+def test_a_force_pulls_on_the_mass_and_does_its_work(tmp_path):
+    """The momentum is M t F, of the mass M, and the energy grows by the integral of F times the momentum."""
+    problem = merged(PULLED, {"source": FORCES, "output": {"diagnostics_every": 1}, "time": {"dt": 0.01}})
+    said = run(tmp_path / "run", problem, ranks=2)
+    assert "source     force 0.6 -0.4 0.9 per mass\n" in said.stdout
+    found = rows(tmp_path / "run")
+    first = np.array([found[0][f"momentum_{axis}"] for axis in "xyz"])
+    for row in found:
+        t, mass = row["time"], row["mass"]
+        momentum = [row[f"momentum_{axis}"] for axis in "xyz"]
+        assert abs(mass - found[0]["mass"]) < 1e-14 and np.abs(momentum - first - mass * t * FORCE).max() < 1e-14
+        work = t * FORCE @ first + mass * t**2 / 2 * FORCE @ FORCE
+        assert abs(row["energy"] - found[0]["energy"] - work) < 1e-13
+
+
+@pytest.mark.parametrize("scheme", ["rk4", "rk3"])
+def test_a_force_keeps_a_scheme_s_order(tmp_path, scheme):
+    """Whatever the density: it is that of the state of which a stage makes the rates."""
+    problem = merged(PULLED, {"source": {**FORCES, "factor": "2*cos(9*t)"}, "time": {"scheme": scheme}})
+    ends = []
+    for steps in (8, 16, 32):
+        folder = tmp_path / f"{steps}"
+        run(folder, problem, f"time.dt={0.16 / steps}", f"time.steps={steps}", f"output.fields_every={steps}")
+        ends.append(np.array([field(folder, name, steps) for name in ("density", "u", "w", "pressure")]))
+    order = np.log2(np.abs(ends[1] - ends[0]).max() / np.abs(ends[2] - ends[1]).max())
+    assert order > {"rk4": 3.8, "rk3": 2.8}[scheme]
+
+
+def test_a_force_on_a_uniform_gas_moves_it(tmp_path):
+    """Beside sources of u and of heat; p stays but for their work. Of another equation it has no effect."""
+    problem = merged(FLOW, {"source": {**FORCES, "formula": None, "formula_u": "0.3", "formula_energy": "0.5"}})
+    run(tmp_path / "run", problem)
+    t, density, start = 0.1, 1.5, np.array([0.4, -0.2, 0])
+    rates = [0.3, 0.1, 0.6]
+    velocity = start + t * (FORCE + np.array(rates) / density)
+    energy = 2 / 0.4 + density * start @ start / 2 + 0.5 * t
+    energy += density * FORCE @ (t * start + t**2 / 2 * (FORCE + np.array(rates) / density))
+    pressure = 0.4 * (energy - density * velocity @ velocity / 2)
+    for name, value in zip(("u", "v", "w", "density", "pressure"), (*velocity, density, pressure), strict=True):
+        assert np.abs(field(tmp_path / "run", name) - value).max() < 2e-14, name
+    said = run(tmp_path / "still", STILL, "source.force_z=1", "time.steps=0").stderr
+    assert "without effect, as nothing in this run uses them: source.force_z" in said
+
+
 @pytest.mark.parametrize("problem", [STILL, SOUND, WAVES, FLOW], ids=["advection", "sound", "wave", "flow"])
 def test_a_file_is_the_formula(tmp_path, problem):
     """Datasets with a formula's values give its bits; a file without any of the names is refused."""
@@ -267,6 +324,8 @@ def test_one_answer_of_waves_and_flow(tmp_path, problem, precision):
     """The same bits on one and two ranks, and after a restart."""
     moving = {"source": {"formula": "1+0.5*sin(2*pi*x)*cos(2*pi*z/lz)", "factor": "1+cos(9*t)"}}
     moving |= {"compute": {"precision": precision}, "output": {"checkpoint_every": 10}}
+    if problem is FLOW:
+        moving["source"] |= FORCES
     problem = merged(problem, moving)
     whole = hash_of(run(tmp_path / "one", problem))
     assert hash_of(run(tmp_path / "two", problem, ranks=2)) == whole

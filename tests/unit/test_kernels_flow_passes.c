@@ -38,7 +38,8 @@ static void expect_pass(rig *rig, const flow_gas *gas, flow_pass pass, int figur
                     .figure = (flow_figure)figure,
                     .weight_f = 0.4,
                     .weight_extra = {0.25, 0.15},
-                    .weight = 0.01};
+                    .weight = 0.01,
+                    .force = {0.3 * figure, -0.2 * figure, 0.7 * figure}}; /* of sources */
   flow_call cpu = call;
   twin number = twin_random(rig, 3); /* of which the first element is taken */
   flow_fields f = flow_fields_make(rig, flow_rough), base = flow_fields_make(rig, flow_rougher),
@@ -100,7 +101,7 @@ static void every_pass_has_the_bits_of_the_cpu(rig *rig) {
     rig->launch.shape.whole = order % 4 == 0;
     expect_pass(rig, &gas, FLOW_DAMP, 0);
   }
-  expect_pass(rig, &gas, FLOW_SUPPLY, 0);
+  for (int forced = 0; forced < 2; forced++) expect_pass(rig, &gas, FLOW_SUPPLY, forced);
   for (int i = 0; i < FLOW_FIGURES; i++) expect_pass(rig, &gas, FLOW_FIGURE, i);
 }
 
