@@ -61,21 +61,16 @@ struct wave_hand_tile {
 template <bool LAYERS> struct wave_hand : wave_second<wave_hand_tile> {
   static constexpr int PITCH = Tile::copies::PITCH;
   barrier *p_full, *p_free;
-  bool low_x, high_x, low_y, high_y; /* the tile has an end */
-  int *seconds;                      /* places for terms that are taken */
+  int *seconds; /* places for terms that are taken */
 
   __device__ __forceinline__ void open() {
-    const wave_image(&ends)[3][2] = a.call.ends;
     p_full = reinterpret_cast<barrier *>(reinterpret_cast<unsigned char *>(memory) + Tile::BARRIERS_AT);
     p_free = p_full + Tile::F_RING;
     q_full = p_free + Tile::F_RING;
     q_free = q_full + Tile::Q_RING;
     r_full = q_free + Tile::Q_RING;
     k_free = r_full + Tile::Q_RING;
-    low_x = x0 == 0 && ends[AXIS_X][0] != WAVE_PERIODIC;
-    high_x = x0 + Tile::WIDTH >= d.nx && ends[AXIS_X][1] != WAVE_PERIODIC;
-    low_y = y0 == 0 && ends[AXIS_Y][0] != WAVE_PERIODIC;
-    high_y = y0 + Tile::HEIGHT >= d.ny && ends[AXIS_Y][1] != WAVE_PERIODIC;
+    find_ends();
     for (int i = (int)threadIdx.x; i < Tile::T_AT; i += Tile::THREADS)
       memory[i] = 0; /* zeros beyond ends stay */
     if (threadIdx.x == 0) {
@@ -129,55 +124,11 @@ template <bool LAYERS> struct wave_hand : wave_second<wave_hand_tile> {
         if (i < planes + 2 * HALO)
           copy_own(Tile::once(memory, i - 2 * HALO), a.before + d.plane(z0 - 2 * HALO + i));
       }
-      if (of_p.negates) {
-        copy_commit();
-        if (i > 0) finish_copies<1>(of_p, before);
-        before = turn.slot;
-      } else {
-        barrier_arrive_copies(p_full + turn.slot);
-      }
+      tell_copies(of_p, memory + Tile::F_AT, p_full, turn.slot, i > 0 ? before : -1);
+      before = turn.slot;
       turn.next();
     }
-    if (of_p.negates) finish_copies<0>(of_p, before);
-  }
-
-  /* Waits until all but the last PENDING planes that this thread copies are there, and negates images of the
-   * one in this slot. */
-  template <int PENDING>
-  __device__ __forceinline__ void finish_copies(const typename Tile::copies &of_p, int slot) const {
-    copy_wait<PENDING>();
-    of_p.negate(memory + Tile::F_AT + slot * Tile::copies::PLANE);
-    barrier_arrive(p_full + slot);
-  }
-
-  /* Writes images, about the ends in this tile, of a thread's q from (column, row) of the tile on. What is
-   * zero beyond an end stays as it was at first. */
-  __device__ __forceinline__ void store_images(real *plane, int column, int row, const wave_block &q) const {
-    const int last[2] = {d.nx - 1 - x0, d.ny - 1 - y0};
-#pragma unroll
-    for (int end = 0; end < 2; end++) {
-      const wave_image of_x = a.call.ends[AXIS_X][end], of_y = a.call.ends[AXIS_Y][end];
-      const real sign_x = of_x == WAVE_ODD ? (real)-1 : (real)1,
-                 sign_y = of_y == WAVE_ODD ? (real)-1 : (real)1;
-      const bool along_y = (end == 0 ? low_y : high_y) && of_y != WAVE_ZERO;
-      const bool near_x = end == 0 ? column <= HALO : column + VECTOR > last[0] - HALO;
-#pragma unroll
-      for (int r = 0; r < WAVE_ROWS && along_y; r++) {
-        const int y = row + r, from = end == 0 ? y : last[1] - y, to = end == 0 ? -y : 2 * last[1] - y;
-        real image[VECTOR];
-#pragma unroll
-        for (int e = 0; e < VECTOR; e++) image[e] = sign_y * q[r][e];
-        if (from >= 1 && from <= HALO) vector_store(plane + (to + HALO) * PITCH + column + HALO, image);
-      }
-      if (!(end == 0 ? low_x : high_x) || !near_x || of_x == WAVE_ZERO) continue;
-#pragma unroll
-      for (int r = 0; r < WAVE_ROWS; r++)
-#pragma unroll
-        for (int e = 0; e < VECTOR; e++) {
-          const int x = column + e, from = end == 0 ? x : last[0] - x, to = end == 0 ? -x : 2 * last[0] - x;
-          if (from >= 1 && from <= HALO) plane[(row + r + HALO) * PITCH + to + HALO] = sign_x * q[r][e];
-        }
-    }
+    tell_last_copies(of_p, memory + Tile::F_AT, p_full, before);
   }
 
   /* One thread tells the other blocks, plane after plane, that this block's rims are written. It arrives
@@ -219,9 +170,7 @@ template <bool LAYERS> struct wave_hand : wave_second<wave_hand_tile> {
     const int column = unit % Tile::COLUMNS * VECTOR, row = unit / Tile::COLUMNS * WAVE_ROWS;
     const int own = (row + HALO) * PITCH + column + HALO, place = row * Tile::WIDTH + column;
     const bool there = column < rims.width() && row < rims.height(); /* rims lie beyond */
-    const bool images = there && closed() != 0 &&
-                        (column <= HALO || row <= HALO || column + VECTOR + HALO >= rims.width() ||
-                         row + WAVE_ROWS + HALO >= rims.height());
+    const bool images = there && has_images(column, row);
     auto to = rims.places_of(column, row);
     if (!there) to = {-1, -1};
     wave_turn<Tile::F_RING> turn = {0, 0};

@@ -29,6 +29,7 @@ template <class Tile_> struct wave_second {
   real *memory;
   int x0, y0, z0, planes; /* the tile's first point; planes to compute */
   barrier *q_full, *q_free, *r_full, *k_free;
+  bool low_x, high_x, low_y, high_y; /* the tile has an end (find_ends) */
 
   __device__ __forceinline__ static void clear(wave_block (&sums)[2 * HALO]) {
 #pragma unroll
@@ -42,6 +43,76 @@ template <class Tile_> struct wave_second {
   /* Of the warp's threads one arrives, for all. */
   __device__ __forceinline__ static void arrive(barrier *b, int lane) {
     if (lane == 0) barrier_arrive(b);
+  }
+
+  /* Which ends of x and y the tile has. */
+  __device__ __forceinline__ void find_ends() {
+    const wave_image(&ends)[3][2] = a.call.ends;
+    low_x = x0 == 0 && ends[AXIS_X][0] != WAVE_PERIODIC;
+    high_x = x0 + Tile::WIDTH >= d.nx && ends[AXIS_X][1] != WAVE_PERIODIC;
+    low_y = y0 == 0 && ends[AXIS_Y][0] != WAVE_PERIODIC;
+    high_y = y0 + Tile::HEIGHT >= d.ny && ends[AXIS_Y][1] != WAVE_PERIODIC;
+  }
+
+  /* Points from (column, row) of the tile on have images about its ends. */
+  __device__ __forceinline__ bool has_images(int column, int row) const {
+    return (low_x && column <= HALO) || (low_y && row <= HALO) ||
+           (high_x && column + VECTOR + HALO >= d.nx - x0) || (high_y && row + WAVE_ROWS + HALO >= d.ny - y0);
+  }
+
+  /* Writes images, about the ends in this tile, of a thread's q from (column, row) of the tile on. What is
+   * zero beyond an end is left alone. */
+  __device__ __forceinline__ void store_images(real *plane, int column, int row, const wave_block &q) const {
+    const int last[2] = {d.nx - 1 - x0, d.ny - 1 - y0};
+#pragma unroll
+    for (int end = 0; end < 2; end++) {
+      const wave_image of_x = a.call.ends[AXIS_X][end], of_y = a.call.ends[AXIS_Y][end];
+      const real sign_x = of_x == WAVE_ODD ? (real)-1 : (real)1,
+                 sign_y = of_y == WAVE_ODD ? (real)-1 : (real)1;
+      const bool along_y = (end == 0 ? low_y : high_y) && of_y != WAVE_ZERO;
+      const bool near_x = end == 0 ? column <= HALO : column + VECTOR > last[0] - HALO;
+#pragma unroll
+      for (int r = 0; r < WAVE_ROWS && along_y; r++) {
+        const int y = row + r, from = end == 0 ? y : last[1] - y, to = end == 0 ? -y : 2 * last[1] - y;
+        real image[VECTOR];
+#pragma unroll
+        for (int e = 0; e < VECTOR; e++) image[e] = sign_y * q[r][e];
+        if (from >= 1 && from <= HALO) vector_store(plane + (to + HALO) * Q_PITCH + column + HALO, image);
+      }
+      if (!(end == 0 ? low_x : high_x) || !near_x || of_x == WAVE_ZERO) continue;
+#pragma unroll
+      for (int r = 0; r < WAVE_ROWS; r++)
+#pragma unroll
+        for (int e = 0; e < VECTOR; e++) {
+          const int x = column + e, from = end == 0 ? x : last[0] - x, to = end == 0 ? -x : 2 * last[0] - x;
+          if (from >= 1 && from <= HALO) plane[(row + r + HALO) * Q_PITCH + to + HALO] = sign_x * q[r][e];
+        }
+    }
+  }
+
+  /* Tells those who wait at `full` that a plane of p is there, when this thread's copies of it are, which are
+   * the last ones that it has begun. Images that are negated first must be there for that: so then it tells
+   * of the plane before, in slot `earlier` unless that is negative. */
+  template <class Copies>
+  __device__ __forceinline__ static void tell_copies(const Copies &of_p, real *ring, barrier *full, int slot,
+                                                     int earlier) {
+    if (!of_p.negates) {
+      barrier_arrive_copies(full + slot);
+      return;
+    }
+    copy_commit();
+    copy_wait<1>();
+    if (earlier < 0) return;
+    of_p.negate(ring + earlier * Copies::PLANE);
+    barrier_arrive(full + earlier);
+  }
+  template <class Copies>
+  __device__ __forceinline__ static void tell_last_copies(const Copies &of_p, real *ring, barrier *full,
+                                                          int slot) {
+    if (!of_p.negates) return;
+    copy_wait<0>();
+    of_p.negate(ring + slot * Copies::PLANE);
+    barrier_arrive(full + slot);
   }
 
   /* Stores plane i; the points at `place`. `out` begins as the second Laplacian. */

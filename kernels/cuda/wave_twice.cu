@@ -22,7 +22,7 @@ static bool has_room(const kernels_launch *launch, Kernel *kernel, int threads, 
   return false;
 }
 
-/* Nothing is negated beyond ends of x and y, nor zero beyond any end; so there are no layers. */
+/* Nothing is negated beyond ends of x and y, nor zero beyond any end; so there are no layers, either. */
 static bool has_plain_images(const kernels_wave &call) {
   for (int i = 0; i < 6; i++) {
     const wave_image kind = call.ends[i / 2][i % 2];
@@ -40,16 +40,18 @@ static bool has_zeros_around(const kernels_wave &call) {
 }
 
 static auto twice_kernel(const wave_arguments &a) {
-  return has_zeros_around(a.call) ? wave_twice_kernel<true> : wave_twice_kernel<false>;
+  return has_plain_images(a.call) ? wave_twice_kernel<false> : wave_twice_kernel<true>;
 }
 
-/* Blocks that compute q around their tiles, and beyond ends as a Laplacian of images. Of a zero that is
- * negated this would be another zero. */
+/* Blocks that compute q around their tiles, and beyond walls as a Laplacian of images. Of a zero that is
+ * negated this would be another zero; so other ends have images of q, which are written for whole vectors
+ * inside. */
 static plan plan_alone(const kernels_launch *launch, const wave_arguments &a, const geometry &d) {
   using Tile = wave_twice_tile;
   const int multiprocessors = launch->context->multiprocessors;
   plan p = {{}, 0, LONG_MAX};
-  if (!(has_plain_images(a.call) || has_zeros_around(a.call)) ||
+  const bool whole = d.nx % HALO == 0 && d.ny % HALO == 0;
+  if (!(has_plain_images(a.call) || has_zeros_around(a.call) || whole) ||
       !has_room(launch, twice_kernel(a), Tile::THREADS, Tile::SHARED_BYTES))
     return p;
   const int tiles = divide_up(d.nx, Tile::WIDTH) * divide_up(d.ny, Tile::HEIGHT);

@@ -12,7 +12,8 @@
  *   second warps   L q, when plane z + 4 of q is there, and the result
  *
  * Along x and y, q beyond the tile is computed by the neighbours, too. Beyond walls it has the bits of its
- * mirror image, because p and K are mirrored there. */
+ * mirror image, because p and K are mirrored there. Where ends are others, or there are layers (ENDS), what
+ * computes q beside an end writes its images, too, as in wave_hand.cuh. */
 struct wave_twice_tile {
   static constexpr int WIDTH = by_precision_value(64, 32), HEIGHT = 24, CORE = WIDTH * HEIGHT;
   static constexpr int F_RING = by_precision_value(3, 2), LATE = 2, Q_RING = LATE + 2,
@@ -55,8 +56,7 @@ struct wave_twice_tile {
   }
 };
 
-/* LAYERS: all four ends of x and y have absorbing layers. Beyond them p and q are zero. */
-template <bool LAYERS> struct wave_both : wave_second<wave_twice_tile> {
+template <bool ENDS> struct wave_both : wave_second<wave_twice_tile> {
   static constexpr int P_PITCH = Tile::p_copies::PITCH;
   barrier *p_full, *p_free;
 
@@ -65,7 +65,8 @@ template <bool LAYERS> struct wave_both : wave_second<wave_twice_tile> {
     p_free = p_full + Tile::F_RING;
     q_full = p_free + Tile::F_RING;
     q_free = q_full + Tile::Q_RING;
-    for (int i = (int)threadIdx.x; LAYERS && i < Tile::BEFORE_AT; i += Tile::THREADS)
+    find_ends();
+    for (int i = (int)threadIdx.x; ENDS && i < Tile::BEFORE_AT; i += Tile::THREADS)
       memory[i] = 0; /* zeros beyond ends stay */
     if (threadIdx.x == 0) {
       for (int i = 0; i < Tile::F_RING; i++) {
@@ -96,6 +97,7 @@ template <bool LAYERS> struct wave_both : wave_second<wave_twice_tile> {
       own[k] = x < d.nx && y < d.ny ? Tile::p_copies::bytes(d, x, y) : WAVE_NO_COPY;
     }
     wave_turn<Tile::F_RING> turn = {0, 1};
+    int before = 0; /* the slot of the plane before */
 #pragma unroll 1
     for (int i = 0; i < planes + 4 * HALO; i++) {
       barrier_wait(p_free + turn.slot, turn.parity);
@@ -110,26 +112,40 @@ template <bool LAYERS> struct wave_both : wave_second<wave_twice_tile> {
         for (int k = 0; k < Tile::OWN; k++)
           copy_vector_where(own[k] != WAVE_NO_COPY, to + k * Tile::COPYING * VECTOR, advance(plane, own[k]));
       }
-      barrier_arrive_copies(p_full + turn.slot);
+      tell_copies(of_p, memory, p_full, turn.slot, i > 0 ? before : -1);
+      before = turn.slot;
       turn.next();
     }
+    tell_last_copies(of_p, memory, p_full, before);
   }
 
-  /* The points of a thread, as bits, that lie beyond ends of x and y. (x, y) is the first one. */
-  __device__ __forceinline__ unsigned beyond_sides(int x, int y) const {
-    unsigned beyond = 0;
+  /* The points of a thread, as bits, that lie beyond ends where the field is zero. (x, y) is the first one.
+   */
+  __device__ __forceinline__ unsigned zero_sides(int x, int y) const {
+    const wave_image(&ends)[3][2] = a.call.ends;
+    unsigned zero = 0;
 #pragma unroll
     for (int k = 0; k < WAVE_ROWS * VECTOR; k++) {
-      const int row = y + k / VECTOR, column = x + k % VECTOR;
-      beyond |= (unsigned)(row < 0 || row >= d.ny || column < 0 || column >= d.nx) << k;
+      const bool is = wave_image_of(ends[AXIS_X], x + k % VECTOR, d.nx).change == WAVE_SET_ZERO ||
+                      wave_image_of(ends[AXIS_Y], y + k / VECTOR, d.ny).change == WAVE_SET_ZERO;
+      zero |= (unsigned)is << k;
     }
-    return beyond;
+    return zero;
+  }
+
+  /* Index i of an axis lies beyond an end where the field has mirror images, negated or not. */
+  __device__ __forceinline__ static bool is_mirrored(const wave_image (&ends)[2], int i, int n) {
+    const wave_image kind = i < 0 ? ends[0] : ends[1];
+    return (i < 0 || i >= n) && (kind == WAVE_EVEN || kind == WAVE_ODD);
+  }
+  /* The index whose periodic image it is. */
+  __device__ __forceinline__ static int home_of(const wave_image (&ends)[2], int i, int n) {
+    return ends[0] != WAVE_PERIODIC ? i : i < 0 ? i + n : i >= n ? i - n : i;
   }
 
   __device__ __forceinline__ void first(int unit, int lane) const {
     constexpr int LEFT = Tile::SIDES / 2;
-    const bool there = unit < Tile::FIRST;
-    const int beside = there ? unit - Tile::MIDDLE : 0, turn_of = beside % Tile::SIDES;
+    const int beside = unit < Tile::FIRST ? unit - Tile::MIDDLE : 0, turn_of = beside % Tile::SIDES;
     const int column = unit < Tile::MIDDLE ? LEFT + unit % Tile::COLUMNS
                        : turn_of < LEFT    ? turn_of
                                            : turn_of + Tile::COLUMNS;
@@ -141,9 +157,15 @@ template <bool LAYERS> struct wave_both : wave_second<wave_twice_tile> {
     wave_turn<Tile::F_RING> turn = {0, 0};
     wave_turn<Tile::Q_RING> q_turn = {0, 1};
     const int x = x0 - HALO + column * VECTOR, y = y0 - HALO + line * WAVE_ROWS;
-    const unsigned beside_grid = LAYERS ? beyond_sides(x, y) : 0;
+    const wave_image(&ends)[3][2] = a.call.ends;
+    const bool there = unit < Tile::FIRST &&
+                       !(ENDS && (is_mirrored(ends[AXIS_X], x, d.nx) || is_mirrored(ends[AXIS_Y], y, d.ny)));
+    const bool images = ENDS && there && has_images(x - x0, y - y0);
+    const unsigned zero = ENDS ? zero_sides(x, y) : 0;
     using terms_block = wave_terms_block<WAVE_ROWS>;
-    const terms_block terms = {a.terms, x, y, LAYERS ? wave_terms_near<WAVE_ROWS, VECTOR>(a.terms, x, y) : 0};
+    const int home_x = home_of(ends[AXIS_X], x, d.nx), home_y = home_of(ends[AXIS_Y], y, d.ny);
+    const terms_block terms = {a.terms, home_x, home_y,
+                               ENDS ? wave_terms_near<WAVE_ROWS, VECTOR>(a.terms, home_x, home_y) : 0};
     wave_block sums[2 * HALO];
     clear(sums);
 #pragma unroll 1
@@ -154,21 +176,21 @@ template <bool LAYERS> struct wave_both : wave_second<wave_twice_tile> {
       const real *before = memory + Tile::BEFORE_AT + turn.slot * Tile::CORE + place;
       real *const q = memory + Tile::Q_AT + q_turn.slot * Tile::k_copies::PLANE + q_place;
       const int z = z0 + i - 3 * HALO;
-      const unsigned beyond = LAYERS && wave_is_beyond(a, d, z) ? ~0U : beside_grid;
+      const unsigned zeros = ENDS && wave_is_beyond(a, d, z) ? ~0U : zero;
       real *const kept = memory + Tile::P_AT + i % HALO * Tile::CORE + place;
       barrier_wait(p_full + turn.slot, turn.parity);
       if (gives) barrier_wait(q_free + q_turn.slot, q_turn.parity);
       /* The place of the thread's q, which is written later, is one for its terms. */
       const typename terms_block::place places[2] = {{q, Q_PITCH}, {nullptr, 0}};
-      if (LAYERS && gives && there) terms.copy(wave_home(d, z), places);
-      if (LAYERS) copy_commit();
+      if (ENDS && gives && there) terms.copy(wave_home(d, z), places);
+      if (ENDS) copy_commit();
       wave_block v, laplacian;
       wave_load<P_PITCH>(f, v);
       wave_block_arrives(a.c[0], v, sums, laplacian);
       wave_block_x<P_PITCH>(a.c[0], f, v, sums[HALO - 1]);
       wave_block_y<P_PITCH>(a.c[0], f, v, sums[HALO - 1]);
-      if (LAYERS) copy_wait<0>();
-      if (LAYERS && gives && there) terms.add(wave_home(d, z), places, laplacian);
+      if (ENDS) copy_wait<0>();
+      if (ENDS && gives && there) terms.add(wave_home(d, z), places, laplacian);
 #pragma unroll
       for (int r = 0; r < WAVE_ROWS; r++) {
         real c[VECTOR], b[VECTOR], p[VECTOR], once[VECTOR];
@@ -177,7 +199,7 @@ template <bool LAYERS> struct wave_both : wave_second<wave_twice_tile> {
         vector_load(before + r * Tile::WIDTH, b);
 #pragma unroll
         for (int e = 0; e < VECTOR; e++) {
-          laplacian[r][e] = LAYERS && (beyond >> (r * VECTOR + e) & 1U) ? (real)0 : c[e] * laplacian[r][e];
+          laplacian[r][e] = ENDS && (zeros >> (r * VECTOR + e) & 1U) ? (real)0 : c[e] * laplacian[r][e];
           once[e] = wave_once(laplacian[r][e], wave_drift(p[e], b[e]));
         }
         if (gives && there) vector_store(q + r * Q_PITCH, laplacian[r]);
@@ -185,6 +207,8 @@ template <bool LAYERS> struct wave_both : wave_second<wave_twice_tile> {
         if (hands) vector_store(Tile::once(memory, i - 3 * HALO) + place + r * Tile::WIDTH, once);
         if (hands) vector_store(Tile::factor(memory, i - 3 * HALO) + place + r * Tile::WIDTH, c);
       }
+      if (images && gives)
+        store_images(memory + Tile::Q_AT + q_turn.slot * Tile::k_copies::PLANE, x - x0, y - y0, laplacian);
       warp_wait();
       arrive(p_free + turn.slot, lane);
       turn.next();
@@ -209,7 +233,7 @@ template <bool LAYERS> struct wave_both : wave_second<wave_twice_tile> {
   }
 };
 
-template <bool LAYERS>
+template <bool ENDS>
 __global__ void __launch_bounds__(wave_twice_tile::THREADS, 1)
     wave_twice_kernel(const __grid_constant__ wave_arguments a, const __grid_constant__ geometry d,
                       const int chunk) {
@@ -217,8 +241,8 @@ __global__ void __launch_bounds__(wave_twice_tile::THREADS, 1)
   const int tiles_x = divide_up(d.nx, Tile::WIDTH), tiles = tiles_x * divide_up(d.ny, Tile::HEIGHT);
   const int tile = (int)blockIdx.x % tiles;
   const kernels_planes piece = d.piece((int)blockIdx.x / tiles, chunk);
-  wave_both<LAYERS> both = {{a, d, reinterpret_cast<real *>(block_memory()), tile % tiles_x * Tile::WIDTH,
-                             tile / tiles_x * Tile::HEIGHT, piece.z0, piece.z1 - piece.z0}};
+  wave_both<ENDS> both = {{a, d, reinterpret_cast<real *>(block_memory()), tile % tiles_x * Tile::WIDTH,
+                           tile / tiles_x * Tile::HEIGHT, piece.z0, piece.z1 - piece.z0}};
   both.open();
   both.run();
 }
