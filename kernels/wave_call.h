@@ -21,6 +21,10 @@ typedef enum wave_task {
    *   out = q + d                        one Laplacian
    *   out = (q + d) + K L q              two (`twice`)
    *
+   * With layers, on all planes of a slab, the step first advances what they remember by p, and finds their
+   * terms t. To one Laplacian they add K t, one axis after the other: out = fma(K, t, out). With two, t is
+   * added to the first Laplacian, and 2 KERNELS_HALO halo planes of p are read for that.
+   *
    * `out` may be the array `before`. Halo planes that are read: KERNELS_HALO of p, or twice as many with two
    * Laplacians, and KERNELS_HALO of K. Beyond WAVE_ZERO, q is zero, too. At points on an end where absorbs is
    * 1, with r = sqrt(K)/h summed over these ends, the result is (out + r before)/(1 + r). On an end where the
@@ -31,9 +35,6 @@ typedef enum wave_task {
   /* out = ((p - before)^2 - before * operated)/K at every point: the density of twice the discrete energy,
    * where `operated` is the result of a plain WAVE_STEP on p. `out` may be `operated`. */
   WAVE_ENERGY,
-  /* Advances what layers remember by p, and finds their terms, which a WAVE_STEP with layers then adds to
-   * the first Laplacian (wave_layers.h). Reads 2 KERNELS_HALO halo planes of p with two Laplacians. */
-  WAVE_LAYERS,
   /* Adds point sources to `out` (wave_injection). */
   WAVE_INJECT,
   /* Interpolates p at receivers (wave_reception). */

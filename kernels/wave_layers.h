@@ -10,8 +10,8 @@
  *
  *     psi = b psi + a D p;    zeta = b zeta + a (D2 p + D psi);    term = D psi + zeta,
  *
- * and the term is added to the Laplacian. psi and zeta are zero outside of the layer, so terms reach
- * STENCIL_RADIUS points further. With two Laplacians, terms are added to the first one alone.
+ * and the term is added to the Laplacian: to the first one, where there are two. psi and zeta are zero
+ * outside of the layer, so terms reach STENCIL_RADIUS points further.
  *
  * `memory` holds psi of points and the term of points + STENCIL_RADIUS points, from which zeta is found
  * again: that is less to move than all three. First come the layers of x and y of each plane from -beyond to

@@ -89,6 +89,11 @@ ARITHMETIC number wave_remember(number b, number a, number memory, number input)
   return NUMBER_FMA(a, input, b * memory);
 }
 
+/* A result of one Laplacian to which a layer's term is added. */
+ARITHMETIC number wave_layered(number factor, number term, number out) {
+  return NUMBER_FMA(factor, term, out);
+}
+
 /* What an entry of a source adds (wave_injection). */
 ARITHMETIC real wave_injected(real out, const real weight[2], const real signal[2]) {
   return REAL_FMA(weight[1], signal[1], REAL_FMA(weight[0], signal[0], out));

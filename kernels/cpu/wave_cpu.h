@@ -18,9 +18,9 @@ status wave_cpu_double(const kernels_launch *launch, const kernels_wave *call);
   /* Applies the ends of axes to a row of results. before: what is kept of the row that they replaced. */    \
   void wave_finish_row_##REAL(const kernels_launch *launch, const kernels_wave *call, int z, int y,          \
                               const void *before, const void *factor, void *out);                            \
-  /* Adds the layers' terms to row y of plane z of the first Laplacian. */                                   \
+  /* Adds the layers' terms to a row of the first Laplacian, or with `factor` (K) to one of results. */      \
   void wave_add_layers_##REAL(const kernels_launch *launch, const kernels_wave *call, int z, int y,          \
-                              void *row);
+                              const void *factor, void *row);
 WAVE_POINTS_CPU(float)
 WAVE_POINTS_CPU(double)
 #undef WAVE_POINTS_CPU

@@ -77,7 +77,6 @@ static void find_energy(const kernels_launch *launch, const kernels_wave *call) 
 
 status CPU_NAME(wave_cpu_)(const kernels_launch *launch, const kernels_wave *call) {
   if (call->task == WAVE_STEP) return CPU_NAME(wave_step_)(launch, call);
-  if (call->task == WAVE_LAYERS) return CPU_NAME(wave_layers_cpu_)(launch, call);
   if (call->task == WAVE_INJECT) CPU_NAME(wave_inject_)(launch, call);
   if (call->task == WAVE_RECEIVE) CPU_NAME(wave_receive_)(launch, call);
   if (call->task == WAVE_IMAGES) fill_images(launch, call);

@@ -177,21 +177,26 @@ status CPU_NAME(wave_layers_cpu_)(const kernels_launch *launch, const kernels_wa
   return complete ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for absorbing layers");
 }
 
-/* Adds a row of terms at each of two ends. */
+/* Adds a row of terms at each of two ends. factor: NULL, or K. */
 static void add_row(const wave_layers *layers, int axis, int i, int n, const real *const term[2],
-                    ptrdiff_t step, int nx, real *sum) {
+                    ptrdiff_t step, int nx, const real *factor, real *sum) {
   const int reach = layers->points + RADIUS;
   for (int end = 0; end < 2; end++) {
     const int j = end == 0 ? i : n - 1 - i;
     if (!layers->there[axis][end] || j < 0 || j >= reach) continue;
     const real *restrict row = term[end] + j * step;
+    if (factor == NULL) {
 #pragma omp simd
-    for (int x = 0; x < nx; x++) sum[x] += row[x];
+      for (int x = 0; x < nx; x++) sum[x] += row[x];
+    } else {
+#pragma omp simd
+      for (int x = 0; x < nx; x++) sum[x] = wave_layered(factor[x], row[x], sum[x]);
+    }
   }
 }
 
 void CPU_NAME(wave_add_layers_)(const kernels_launch *launch, const kernels_wave *call, int z, int y,
-                                void *row) {
+                                const void *factor, void *row) {
   const wave_layers *layers = &call->layers;
   const kernels_shape *shape = &launch->shape;
   const layer_job job = {.launch = launch, .call = call, .layers = layers};
@@ -199,14 +204,18 @@ void CPU_NAME(wave_add_layers_)(const kernels_launch *launch, const kernels_wave
             plane = shape->whole ? (z % shape->nz + shape->nz) % shape->nz : z;
   const real *term[3][2];
   ptrdiff_t step[3];
+  const real *const k = factor;
   real *const sum = row;
   for (int i = 0; i < 6; i++) term[i / 2][i % 2] = part_of(&job, WAVE_TERM, i / 2, i % 2, plane);
   for (int d = 0; d < 3; d++) step[d] = wave_layers_step(layers, shape, d, d);
   for (int end = 0; end < 2; end++) {
-    for (int j = 0; j < reach && layers->there[AXIS_X][end]; j++)
-      sum[end == 0 ? j : shape->nx - 1 - j] += term[AXIS_X][end][j * step[AXIS_X] + y];
+    for (int j = 0; j < reach && layers->there[AXIS_X][end]; j++) {
+      const int x = end == 0 ? j : shape->nx - 1 - j;
+      const real t = term[AXIS_X][end][j * step[AXIS_X] + y];
+      sum[x] = k == NULL ? sum[x] + t : wave_layered(k[x], t, sum[x]);
+    }
     term[AXIS_Z][end] += y * wave_layers_step(layers, shape, AXIS_Z, AXIS_Y);
   }
-  add_row(layers, AXIS_Y, y, shape->ny, term[AXIS_Y], step[AXIS_Y], shape->nx, sum);
-  add_row(layers, AXIS_Z, plane, shape->nz, term[AXIS_Z], step[AXIS_Z], shape->nx, sum);
+  add_row(layers, AXIS_Y, y, shape->ny, term[AXIS_Y], step[AXIS_Y], shape->nx, k, sum);
+  add_row(layers, AXIS_Z, plane, shape->nz, term[AXIS_Z], step[AXIS_Z], shape->nx, k, sum);
 }

@@ -26,7 +26,8 @@ typedef struct wave_job {
   wave_coefficients c[2];
   wave_beside beside[2 * RADIUS];
   int nx, ny, nz;
-  int sums; /* 1: the first Laplacian is kept in rows of its own: layers are added, or there is no drift */
+  int sums; /* 1: the first of two Laplacians is kept in rows of its own, to which layers are added, or there
+             * is no drift */
   int finishes;    /* 1: ends change results */
   ptrdiff_t row;   /* from a row of a field to the next one */
   ptrdiff_t pitch; /* the same of rows with images beside their ends */
@@ -173,8 +174,6 @@ static void first_row(const wave_job *job, wave_work *work, const wave_stack *st
     if (job->sums) g->out[i] = work->sum[i];
   }
   group_run(job, g, stack->count, job->sums ? USE_SUM : use);
-  for (int i = 0; i < stack->count && job->call->layers.points > 0; i++)
-    CPU_NAME(wave_add_layers_)(job->launch, job->call, stack->z + i, y, work->sum[i]);
 }
 
 /* Row y of plane z of q in a tile's ring. */
@@ -191,6 +190,8 @@ static void fill_row(const wave_job *job, wave_work *work, const wave_tile *tile
   real *q[PLANES];
   for (int i = 0; i < stack->count; i++) g.out[i] = q[i] = ring_row(job, work, tile, stack->z + i, to);
   first_row(job, work, stack, &g, y, USE_PRODUCT);
+  for (int i = 0; i < stack->count && job->call->layers.points > 0; i++)
+    CPU_NAME(wave_add_layers_)(job->launch, job->call, stack->z + i, y, NULL, work->sum[i]);
   for (int i = 0; i < stack->count; i++) {
     for (int x = 0; x < job->nx && job->sums; x += LINE) {
       const number product = line_load(g.factor[i] + x) * line_load(work->sum[i] + x);
@@ -279,6 +280,8 @@ static void store_planes(const wave_job *job, wave_work *work, const wave_tile *
     if (job->call->twice) second_row(job, work, tile, &stack, &g, y);
     if (!job->call->twice) first_row(job, work, &stack, &g, y, USE_ONCE);
     if (!job->call->twice && job->sums) store_sums(job, work, &stack, y);
+    for (int i = 0; i < count && !job->call->twice && job->call->layers.points > 0; i++)
+      CPU_NAME(wave_add_layers_)(job->launch, job->call, z + i, y, ends.factor[i], ends.out[i]);
     for (int i = 0; i < count && job->finishes; i++) {
       CPU_NAME(wave_finish_row_)
       (job->launch, job->call, z + i, y, work->before[i], ends.factor[i], ends.out[i]);
@@ -364,7 +367,7 @@ static wave_job job_make(const kernels_launch *launch, const kernels_wave *call)
                   .nx = shape->nx,
                   .ny = shape->ny,
                   .nz = shape->nz,
-                  .sums = call->layers.points > 0 || (call->plain && !call->twice),
+                  .sums = call->twice ? call->layers.points > 0 : call->plain,
                   .row = shape->ldx,
                   .pitch = shape->ldx + 2 * BEFORE};
   for (int i = 0; i < 2; i++) job.c[i] = wave_coefficients_make(launch->stencil, call->scale[i]);
@@ -381,6 +384,7 @@ static wave_job job_make(const kernels_launch *launch, const kernels_wave *call)
 
 status CPU_NAME(wave_step_)(const kernels_launch *launch, const kernels_wave *call) {
   const wave_job job = job_make(launch, call);
+  if (call->layers.points > 0) CHECK(CPU_NAME(wave_layers_cpu_)(launch, call));
   for (int i = 0; i < KERNELS_RANGES; i++) CHECK(step_range(&job, launch->planes[i]));
   return STATUS_OK;
 }

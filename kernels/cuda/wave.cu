@@ -3,7 +3,8 @@
 
 /* The tasks of the wave equation (wave_call.h). */
 
-/* wave_layers.cu */
+/* wave_layers.cu: advances what layers remember. With one Laplacian it follows the step, and adds to the
+ * results; with two it finds the terms for the step. */
 extern "C" status NAME(wave_layers)(const kernels_launch *launch, const kernels_wave *call);
 
 constexpr int WAVE_THREADS = 256;
@@ -17,7 +18,7 @@ static wave_arguments arguments_of(const kernels_launch *launch, const kernels_w
   wave_arguments a = {};
   a.call = *call;
   for (int i = 0; i < 2; i++) a.c[i] = wave_coefficients_make(launch->stencil, call->scale[i]);
-  a.terms = wave_terms_make(launch, &call->layers);
+  if (call->twice) a.terms = wave_terms_make(launch, &call->layers);
   for (unsigned axes = 0; axes < 8; axes++) a.rate[axes] = (real)wave_rate(launch->stencil->spacing, axes);
   a.p = shifted(launch, call->p);
   a.before = shifted(launch, call->before);
@@ -37,8 +38,11 @@ static status step(const kernels_launch *launch, const kernels_wave *call) {
   const wave_arguments a = arguments_of(launch, call);
   const geometry d = launch_geometry(launch);
   const wave_faces faces = wave_faces_of(call, d);
+  const bool layers = call->layers.points > 0;
   CHECK(wave_faces_launch<false>(launch, a, d, faces));
+  if (layers && call->twice) CHECK(NAME(wave_layers)(launch, call));
   CHECK(results(launch, a, d));
+  if (layers && !call->twice) CHECK(NAME(wave_layers)(launch, call));
   return wave_faces_launch<true>(launch, a, d, faces);
 }
 
@@ -151,8 +155,6 @@ extern "C" status NAME(wave)(const kernels_launch *launch, const kernels_wave *c
     return images(launch, call);
   case WAVE_ENERGY:
     return energy(launch, call);
-  case WAVE_LAYERS:
-    return NAME(wave_layers)(launch, call);
   case WAVE_INJECT:
     return inject(launch, call);
   default:

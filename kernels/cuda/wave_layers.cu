@@ -2,51 +2,66 @@
 #include "wave_call.h"
 #include "wave_point.h"
 
-/* Absorbing layers of waves (wave_layers.h), all of a slab in one launch. A thread marches along a line of a
+/* Absorbing layers of waves (wave_layers.h), all of an axis in one launch. A thread marches along a line of a
  * layer, from the end inwards, and reads and writes each value once:
  *
  *     turn j:   p arrives at depth j
  *               psi at depth j - 4,       from nine values of p in registers
  *               the term at depth j - 8,  from nine values of p, nine of psi, and nine of psi before
  *
- * Neighbouring threads have neighbouring lines, which are neighbours in memory; but p of a layer of x lies in
- * rows, which a block copies to shared memory first. Turns are unrolled for the usual numbers of points, and
- * a thread then reads all of its line before it computes: with a loop, a turn would take some 100
- * instructions for 35 of arithmetic, and three values would be on their way at a time instead of 34.
+ * With one Laplacian the layers of an axis are a launch after the step, and add the terms to its results
+ * (ADDS). With two, those of all axes are one launch before it, and the step reads the terms. Neighbouring
+ * threads have neighbouring lines, which are neighbours in memory; but fields in a layer of x lie in rows, so
+ * a block copies these to shared memory first (layer_rows). Turns are unrolled for the usual numbers of
+ * points, and a thread then reads its line of p and of what it remembers before it computes: with a loop, a
+ * turn would take some 100 instructions for 35 of arithmetic, and three values would be on their way at a
+ * time instead of 34.
  *
- * Bytes per point of a layer of 10 points in single precision: psi 8, the term read 4 and written 5.6 (14
- * points), p 5.6, and the term again in the step that adds it, 5.6: 29. At 512^3 six layers hold 11.7 % of
- * the points, so they move 3.4 bytes per point of the grid beside a step's 16, or 21 %; the goal was 15 % of
- * a step. p and the terms that a step reads would stay on the chip if its kernels marched through psi, too;
- * these hold 224 and 242 registers per thread already. */
+ * Bytes per point of a layer of 10 points in single precision: psi 8, the term read and written 11 (14
+ * points), p 5.6; with one Laplacian K and results 17. At 512^3 six layers hold 11.7 % of the points, so with
+ * one Laplacian they move 4.9 bytes per point of the grid beside a step's 16; the goal was 15 % of a step. p,
+ * K and results would stay on the chip if the step's kernel marched through psi; but it holds 239 registers
+ * per thread, and what a block beside an end does longer, all others wait for. */
 
 constexpr int LAYER_THREADS = 128, RADIUS = STENCIL_RADIUS;
-constexpr int LAYER_PITCH = LAYER_THREADS + 1; /* of depths in shared memory; odd for the sake of its banks */
-constexpr size_t LAYER_SHARED = 48 << 10;      /* bytes that a block may have without being asked about */
+constexpr int LAYER_PITCH = LAYER_THREADS + 2; /* of depths in shared memory: two rows of 16 have all banks */
 
 /* A layer: lines along its axis, in rows or planes (`sheets`). Steps are along the line, from line to line,
  * and from sheet to sheet. */
 struct layer {
-  int axis, lines, chunks; /* lines of a sheet, and blocks for them */
-  int blocks;
-  const real *p;
-  real *psi, *term;
+  int axis, lines, sheets, chunks; /* lines of a sheet, sheets, and blocks for a sheet */
+  int from[2], to[2];              /* lines, and sheets, to whose results terms are added */
+  const real *p, *factor;
+  real *out, *psi, *term;
   ptrdiff_t p_step[3], step[3];
+
+  __host__ __device__ __forceinline__ int blocks() const {
+    return chunks * sheets;
+  }
+  __device__ __forceinline__ bool adds_line(int line) const {
+    return line >= from[0] && line < to[0];
+  }
+  __device__ __forceinline__ bool adds_sheet(int sheet) const {
+    return sheet >= from[1] && sheet < to[1];
+  }
 };
 
 struct layers_arguments {
-  int points;  /* depths */
-  bool staged; /* rows of p are copied to shared memory */
+  int points;    /* depths */
+  size_t staged; /* bytes of shared memory for rows of x; 0: they are read where they are */
   const real *profile;
   real first[3][RADIUS], second[3][RADIUS + 1];
   layer of[6];
 };
 
-/* A line: p in global or shared memory. */
+/* A line: p in global or shared memory. out: NULL if nothing is added here. */
 struct layer_line {
   const real *p;
   real *psi, *term;
   ptrdiff_t p_step, step;
+  const real *factor;
+  real *out;
+  real *staged; /* NULL, or where terms are left, in the place of p */
 };
 
 __device__ __forceinline__ real slope(const real *c, const real (&f)[2 * RADIUS + 1]) {
@@ -54,15 +69,17 @@ __device__ __forceinline__ real slope(const real *c, const real (&f)[2 * RADIUS 
 }
 
 /* POINTS: the number of points, or 0 for one that is known at run time. */
-template <int POINTS>
+template <int POINTS, bool ADDS>
 __device__ __forceinline__ void layer_line_march(const layers_arguments &a, int axis, const layer_line &l) {
   constexpr int AHEAD = POINTS > 0 ? POINTS + RADIUS : 1; /* depths that are read ahead */
+  constexpr int EARLY = POINTS > 0 ? 2 * RADIUS : 1;      /* of K and results, the depth itself included */
   const int points = POINTS > 0 ? POINTS : a.points, reach = points + RADIUS;
   const real *c1 = a.first[axis], *c2 = a.second[axis];
   const real *b = a.profile + 2 * axis * (ptrdiff_t)points, *weight = b + points;
   real f[3 * RADIUS + 1] = {}; /* the last ones of depth j; of psi and psi before those of depth j - 4 */
   real psi[2 * RADIUS + 1] = {}, psi_before[2 * RADIUS + 1] = {};
-  real next_p[AHEAD], next_psi[AHEAD], next_term[AHEAD];
+  real next_p[AHEAD], next_psi[AHEAD], next_term[AHEAD], factor[EARLY], out[EARLY];
+  const bool adds = ADDS && l.out != nullptr;
 #pragma unroll
   for (int k = 0; k < AHEAD; k++) {
     next_p[k] = l.p[k * l.p_step];
@@ -91,6 +108,11 @@ __device__ __forceinline__ void layer_line_march(const layers_arguments &a, int 
       if (here + AHEAD < points) next_psi[here % AHEAD] = l.psi[(here + AHEAD) * l.step];
       l.psi[here * l.step] = psi[2 * RADIUS];
     }
+    const int early = behind + EARLY - 1;
+    if (adds && early >= 0 && early < reach) {
+      factor[early % EARLY] = l.factor[early * l.p_step];
+      out[early % EARLY] = l.out[early * l.p_step];
+    }
     if (behind < 0) continue;
     real term = slope(c1, psi);
     if (behind < points) {
@@ -100,40 +122,97 @@ __device__ __forceinline__ void layer_line_march(const layers_arguments &a, int 
       term += wave_remember(constant_read(b + behind), constant_read(weight + behind), zeta, bend + term);
     }
     l.term[behind * l.step] = term;
+    if (ADDS && l.staged != nullptr) l.staged[behind * LAYER_PITCH] = term;
+    if (adds) l.out[behind * l.p_step] = wave_layered(factor[behind % EARLY], term, out[behind % EARLY]);
   }
 }
 
-/* Copies p of a block's lines of x to shared memory, a line for each thread. */
-template <int POINTS>
-__device__ __forceinline__ void stage_rows(const layers_arguments &a, int lines, ptrdiff_t pitch,
-                                           layer_line &l, const real *p) {
-  const unsigned reach = (unsigned)(POINTS > 0 ? POINTS : a.points) + RADIUS,
-                 values = (unsigned)lines * reach;
-  real *const memory = reinterpret_cast<real *>(block_memory());
-  for (unsigned i = threadIdx.x; i < values; i += LAYER_THREADS) {
-    const int line = (int)(i / reach), j = (int)(i % reach);
-    copy_element(memory + j * LAYER_PITCH + line, p + line * pitch + j * l.p_step);
+/* A block's lines of x, from `begin` on, by way of shared memory: p, and with one Laplacian K and the
+ * results, all on their way at once. LANES threads share a row, so that places in the fields follow by
+ * additions. */
+template <int POINTS> struct layer_rows {
+  static constexpr int LANES = POINTS > 0 && POINTS + RADIUS <= 16 ? 16 : 32;
+  static constexpr int ROWS = LAYER_THREADS / LANES; /* at a time */
+  const layer &of;
+  int reach, lines; /* values of a line, and lines of this block */
+  int begin, row;   /* the block's first line, and the thread's first one of these */
+  ptrdiff_t first;  /* where that one begins in a field */
+  real *memory;
+
+  __device__ __forceinline__ layer_rows(const layers_arguments &a, const layer &of, int sheet, int begin)
+      : of(of), reach((POINTS > 0 ? POINTS : a.points) + RADIUS), lines(min(LAYER_THREADS, of.lines - begin)),
+        begin(begin), row((int)threadIdx.x / LANES),
+        first(sheet * of.p_step[2] + (begin + row) * of.p_step[1]),
+        memory(reinterpret_cast<real *>(block_memory())) {}
+
+  /* Calls use(line of the block, place in shared memory, place in a field) for a thread's values. */
+  template <class Use> __device__ __forceinline__ void each(const Use &use) const {
+    for (int j = (int)threadIdx.x % LANES; j < reach; j += LANES) {
+      ptrdiff_t at = first + j * of.p_step[0];
+#pragma unroll
+      for (int k = 0; k < LANES; k++, at += ROWS * of.p_step[1])
+        if (row + k * ROWS < lines) use(row + k * ROWS, j * LAYER_PITCH + row + k * ROWS, at);
+    }
   }
-  copy_commit();
-  copy_wait<0>();
-  __syncthreads();
-  l.p = memory + threadIdx.x;
+
+  __device__ __forceinline__ void copy(bool adds) const {
+    const int part = reach * LAYER_PITCH;
+    each([&](int, int to, ptrdiff_t at) {
+      copy_element(memory + to, of.p + at);
+      if (adds) copy_element(memory + part + to, of.factor + at);
+      if (adds) copy_element(memory + 2 * part + to, of.out + at);
+    });
+    copy_commit();
+    copy_wait<0>();
+    __syncthreads();
+  }
+
+  /* Adds the terms, which have taken the places of p. Each thread has copied what it reads else. */
+  __device__ __forceinline__ void add() const {
+    const int part = reach * LAYER_PITCH;
+    __syncthreads();
+    each([&](int line, int from, ptrdiff_t at) {
+      if (of.adds_line(begin + line))
+        of.out[at] = wave_layered(memory[part + from], memory[from], memory[2 * part + from]);
+    });
+  }
+};
+
+template <int POINTS, bool ADDS>
+__device__ __forceinline__ void rows_march(const layers_arguments &a, const layer &of, int sheet, int begin,
+                                           layer_line l) {
+  const layer_rows<POINTS> rows(a, of, sheet, begin);
+  const bool adds = ADDS && of.adds_sheet(sheet);
+  rows.copy(adds);
+  l.p = rows.memory + threadIdx.x;
   l.p_step = LAYER_PITCH;
+  l.out = nullptr;
+  l.staged = rows.memory + threadIdx.x;
+  if ((int)threadIdx.x < rows.lines) layer_line_march<POINTS, ADDS>(a, of.axis, l);
+  if (adds) rows.add();
 }
 
-template <int POINTS>
+template <int POINTS, bool ADDS>
 __global__ void __launch_bounds__(LAYER_THREADS) layers_kernel(const __grid_constant__ layers_arguments a) {
   int block = (int)blockIdx.x, i = 0;
-  while (block >= a.of[i].blocks) block -= a.of[i++].blocks;
+  while (block >= a.of[i].blocks()) block -= a.of[i++].blocks();
   const layer &of = a.of[i];
-  const ptrdiff_t sheet = block / of.chunks;
-  const int begin = block % of.chunks * LAYER_THREADS, line = begin + (int)threadIdx.x;
-  const ptrdiff_t at = sheet * of.step[2] + line * of.step[1];
-  const real *const p = of.p + sheet * of.p_step[2];
-  layer_line l = {p + line * of.p_step[1], of.psi + at, of.term + at, of.p_step[0], of.step[0]};
-  if (of.axis == AXIS_X && a.staged)
-    stage_rows<POINTS>(a, min(LAYER_THREADS, of.lines - begin), of.p_step[1], l, p + begin * of.p_step[1]);
-  if (line < of.lines) layer_line_march<POINTS>(a, of.axis, l);
+  const int sheet = block / of.chunks, begin = block % of.chunks * LAYER_THREADS;
+  const int line = begin + (int)threadIdx.x;
+  const ptrdiff_t at = sheet * of.step[2] + line * of.step[1],
+                  p_at = sheet * of.p_step[2] + line * of.p_step[1];
+  const bool adds = ADDS && of.adds_line(line) && of.adds_sheet(sheet);
+  const layer_line l = {of.p + p_at,
+                        of.psi + at,
+                        of.term + at,
+                        of.p_step[0],
+                        of.step[0],
+                        of.factor + p_at,
+                        adds ? of.out + p_at : nullptr};
+  if (of.axis == AXIS_X && a.staged > 0)
+    rows_march<POINTS, ADDS>(a, of, sheet, begin, l);
+  else if (line < of.lines)
+    layer_line_march<POINTS, ADDS>(a, of.axis, l);
 }
 
 /* The layer beside an end of this axis. */
@@ -143,14 +222,21 @@ static layer layer_of(const kernels_launch *launch, const kernels_wave *call, in
   const int n[3] = {shape->nx, shape->ny, shape->nz}, beyond = axis == AXIS_Z ? 0 : layers->beyond;
   const int along[3] = {axis, axis == AXIS_X ? AXIS_Y : AXIS_X, axis == AXIS_Z ? AXIS_Y : AXIS_Z};
   const ptrdiff_t pitch[3] = {1, shape->ldx, shape->plane}, last = (n[axis] - 1) * pitch[axis];
+  const ptrdiff_t first = (end == 0 ? 0 : last) - beyond * shape->plane;
   const auto begin = [&](int part) {
     return static_cast<real *>(layers->memory) + wave_layers_at(layers, shape, part, axis, end, -beyond);
   };
-  layer made = {axis, n[along[1]], divide_up(n[along[1]], LAYER_THREADS)};
-  made.blocks = made.chunks * (n[along[2]] + 2 * beyond);
-  made.p = shifted(launch, call->p) - beyond * shape->plane + (end == 0 ? 0 : last);
+  layer made = {axis, n[along[1]], n[along[2]] + 2 * beyond, divide_up(n[along[1]], LAYER_THREADS)};
+  made.p = shifted(launch, call->p) + first;
+  made.factor = shifted(launch, call->factor) + first;
+  made.out = shifted(launch, call->out) + first;
   made.psi = begin(WAVE_PSI);
   made.term = begin(WAVE_TERM);
+  for (int i = 0; i < 2; i++) { /* nothing is added on ends where results are zero */
+    const wave_image *ends = call->ends[along[1 + i]];
+    made.from[i] = !call->plain && ends[0] == WAVE_ODD;
+    made.to[i] = n[along[1 + i]] - (!call->plain && ends[1] == WAVE_ODD);
+  }
   for (int k = 0; k < 3; k++) {
     made.p_step[k] = k == 0 && end == 1 ? -pitch[axis] : pitch[along[k]];
     made.step[k] = wave_layers_step(layers, shape, axis, along[k]);
@@ -158,27 +244,39 @@ static layer layer_of(const kernels_launch *launch, const kernels_wave *call, in
   return made;
 }
 
+template <bool ADDS>
+static status layers_launch(const kernels_launch *launch, const layers_arguments &a, int count) {
+  const auto kernel = a.points == 10   ? layers_kernel<10, ADDS>
+                      : a.points == 20 ? layers_kernel<20, ADDS>
+                                       : layers_kernel<0, ADDS>;
+  int blocks = 0;
+  for (int i = 0; i < count; i++) blocks += a.of[i].blocks();
+  if (blocks == 0) return STATUS_OK;
+  const size_t shared = a.of[0].axis == AXIS_X ? a.staged : 0;
+  CHECK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+  kernel_launch(kernel, (unsigned)blocks, LAYER_THREADS, shared, launch_stream(launch), a);
+  return launch_done(launch, "wave, layers");
+}
+
 extern "C" status NAME(wave_layers)(const kernels_launch *launch, const kernels_wave *call) {
   /* The last one is where steps begin, which then find p and terms in the cache. */
   static const int order[] = {0, 1, 2, 3, 5, 4};
   const wave_layers *layers = &call->layers;
-  const size_t staged = (size_t)wave_layers_depths(layers, WAVE_TERM) * LAYER_PITCH * sizeof(real);
-  layers_arguments a = {layers->points, staged <= LAYER_SHARED, static_cast<const real *>(layers->profile)};
-  int count = 0, blocks = 0;
+  const size_t fields = call->twice ? 1 : 3; /* p, and K and the results */
+  const size_t staged = fields * (size_t)(layers->points + RADIUS) * LAYER_PITCH * sizeof(real);
+  const bool room = staged <= launch->context->shared_limit;
+  layers_arguments a = {layers->points, room ? staged : 0, static_cast<const real *>(layers->profile)};
+  int count = 0;
   for (int d = 0; d < 3; d++) {
     for (int k = 0; k < RADIUS; k++) a.first[d][k] = (real)launch->stencil->first[d][k];
     for (int k = 0; k <= RADIUS; k++) a.second[d][k] = (real)launch->stencil->second[d][k];
   }
-  for (const int i : order) {
-    if (!layers->there[i / 2][i % 2]) continue;
-    a.of[count] = layer_of(launch, call, i / 2, i % 2);
-    blocks += a.of[count++].blocks;
+  for (int i = 0; i < 6; i++) {
+    const int axis = order[i] / 2, end = order[i] % 2;
+    if (layers->there[axis][end]) a.of[count++] = layer_of(launch, call, axis, end);
+    if (call->twice || i % 2 == 0) continue;
+    CHECK(layers_launch<true>(launch, a, count));
+    count = 0;
   }
-  if (blocks == 0) return STATUS_OK;
-  const bool stages = a.staged && (layers->there[AXIS_X][0] || layers->there[AXIS_X][1]);
-  kernel_launch(layers->points == 10   ? layers_kernel<10>
-                : layers->points == 20 ? layers_kernel<20>
-                                       : layers_kernel<0>,
-                (unsigned)blocks, LAYER_THREADS, stages ? staged : 0, launch_stream(launch), a);
-  return launch_done(launch, "wave, layers");
+  return call->twice ? layers_launch<false>(launch, a, count) : STATUS_OK;
 }

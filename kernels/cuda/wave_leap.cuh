@@ -11,7 +11,8 @@
  *   K, p_before   two slots each, filled one plane ahead
  *   p             of the four planes before, which a thread keeps for its own points
  *
- * The last two are read by the thread alone that wrote them. */
+ * The last two are read by the thread alone that wrote them. Layers add to the results later
+ * (wave_layers.cu). */
 struct wave_leap_tile {
   static constexpr int WIDTH = 64, HEIGHT = 32, COLUMNS = WIDTH / VECTOR, CORE = WIDTH * HEIGHT;
   static constexpr int THREADS = COLUMNS * (HEIGHT / WAVE_ROWS);
@@ -22,15 +23,10 @@ struct wave_leap_tile {
   static constexpr int KEPT_AT = SHIFT + RING * copies::PLANE + 32 - SHIFT, SIDE_AT = KEPT_AT + KEPT * CORE;
   static constexpr int SINGLES_AT = SIDE_AT + 2 * AHEAD * CORE;
   static constexpr size_t SHARED_BYTES = SINGLES_AT * sizeof(real) + copies::SINGLES * sizeof(uint2);
-  /* With layers, a place for the terms of each thread, and some more for corners. */
-  using terms = wave_terms_block<WAVE_ROWS>;
-  static constexpr int SECONDS = THREADS / 4;
-  static constexpr size_t TERMS_BYTES = (THREADS + SECONDS) * terms::SIZE * sizeof(real);
   static constexpr int PACE = 2; /* planes between waits of blocks for one another */
 };
 
-/* LAYERS: there are terms of absorbing layers to add. */
-template <bool LAYERS> struct wave_leap {
+struct wave_leap {
   using Tile = wave_leap_tile;
   static constexpr int PITCH = Tile::copies::PITCH;
   const wave_arguments &a;
@@ -40,8 +36,6 @@ template <bool LAYERS> struct wave_leap {
   int x, y, own, core; /* the thread's first point; its place in a plane of the ring and of the others */
   unsigned at;         /* bytes of that point in a plane of a field */
   int rows;            /* that the thread stores */
-  int second;          /* place for terms of a corner; SECONDS or more: none */
-  unsigned near;       /* layers with some of its points */
   unsigned zeros;      /* those of its points that are zero in every plane */
   Tile::copies copies;
   wave_block sums[2 * HALO];
@@ -57,17 +51,7 @@ template <bool LAYERS> struct wave_leap {
     return memory + Tile::KEPT_AT + i % Tile::KEPT * Tile::CORE + core;
   }
 
-  __device__ __forceinline__ Tile::terms of_terms() const {
-    return {a.terms, x, y, near};
-  }
-  __device__ __forceinline__ void places_make(Tile::terms::place (&places)[2]) const {
-    real *const all = memory + Tile::SHARED_BYTES / sizeof(real);
-    constexpr int SIZE = Tile::terms::SIZE;
-    places[0] = {all + (int)threadIdx.x * SIZE, VECTOR};
-    places[1] = {second < Tile::SECONDS ? all + (Tile::THREADS + second) * SIZE : nullptr, VECTOR};
-  }
-
-  __device__ __forceinline__ void open(int tile, const kernels_planes &piece, int *seconds) {
+  __device__ __forceinline__ void open(int tile, const kernels_planes &piece) {
     const int tiles_x = divide_up(d.nx, Tile::WIDTH), thread = (int)threadIdx.x;
     const int column = thread % Tile::COLUMNS * VECTOR, row = thread / Tile::COLUMNS * WAVE_ROWS;
     const int x0 = tile % tiles_x * Tile::WIDTH, y0 = tile / tiles_x * Tile::HEIGHT;
@@ -79,8 +63,6 @@ template <bool LAYERS> struct wave_leap {
     core = row * Tile::WIDTH + column;
     at = Tile::copies::bytes(d, x, y);
     rows = x < d.nx ? min(WAVE_ROWS, d.ny - y) : 0;
-    near = LAYERS ? wave_terms_near<WAVE_ROWS, VECTOR>(a.terms, x, y) : 0;
-    second = LAYERS && of_terms().is_corner() ? atomicAdd(seconds, 1) : Tile::SECONDS;
     zeros = wave_zeros_of(a, d, x, y);
     copies.open(a, d, x0, y0, thread, reinterpret_cast<uint2 *>(memory + Tile::SINGLES_AT));
     for (int i = thread; i < Tile::KEPT_AT; i += Tile::THREADS) memory[i] = 0; /* zeros beyond ends stay */
@@ -110,23 +92,10 @@ template <bool LAYERS> struct wave_leap {
     }
   }
 
-  /* Starts copying the terms of the plane that is complete when plane i has arrived. */
-  __device__ __forceinline__ void fetch_terms(int i) const {
-    typename Tile::terms::place places[2];
-    places_make(places);
-    if (i >= 2 * HALO && i < count) of_terms().copy(z0 + i - HALO, places);
-    copy_commit();
-  }
-
   /* Stores the plane that is complete when plane i has arrived. `out` begins as its Laplacian. */
   __device__ __forceinline__ void store(int i, wave_block &out, const wave_block &p) const {
     const int z = z0 + i - HALO;
     const ptrdiff_t plane = d.plane(z);
-    if constexpr (LAYERS) {
-      typename Tile::terms::place places[2];
-      places_make(places);
-      of_terms().add(z, places, out);
-    }
     wave_block before;
     wave_load<Tile::WIDTH>(side(i, 1), before);
 #pragma unroll
@@ -154,9 +123,8 @@ template <bool LAYERS> struct wave_leap {
     wave_keep<Tile::WIDTH>(kept(i), v);
     wave_block_x<PITCH>(a.c[0], plane, v, sums[HALO - 1]);
     wave_block_y<PITCH>(a.c[0], plane, v, sums[HALO - 1]);
-    copy_wait<Tile::AHEAD - 1>(); /* plane i + 1 is here, and K, p_before and terms for this one */
+    copy_wait<Tile::AHEAD - 1>(); /* plane i + 1 is here, and K and p_before for this one */
     if (i >= 2 * HALO) store(i, laplacian, p);
-    if constexpr (LAYERS) fetch_terms(i + 1);
   }
 
   __device__ __forceinline__ void run(pacer &mine, bool paces) {
@@ -174,23 +142,21 @@ template <bool LAYERS> struct wave_leap {
   }
 };
 
-template <bool LAYERS>
-__global__ void __launch_bounds__(wave_leap_tile::THREADS)
+static __global__ void __launch_bounds__(wave_leap_tile::THREADS)
     wave_leap_kernel(const __grid_constant__ wave_arguments a, const __grid_constant__ geometry d,
                      const int chunk, const __grid_constant__ pace paced) {
   using Tile = wave_leap_tile;
-  __shared__ int ticket, seconds;
+  __shared__ int ticket;
   const bool paces = threadIdx.x == 0 && paced.round > 0;
   pacer mine;
   if (threadIdx.x == 0) {
-    seconds = 0;
     ticket = paced.round > 0 ? (int)atomicAdd(paced.words + PACE_TICKET, 1U) : (int)blockIdx.x;
     if (paced.round > 0) mine.open(paced, ticket);
   }
   __syncthreads();
   const int tiles = divide_up(d.nx, Tile::WIDTH) * divide_up(d.ny, Tile::HEIGHT);
-  wave_leap<LAYERS> leap = {a, d, reinterpret_cast<real *>(block_memory())};
-  leap.open(ticket % tiles, d.piece(ticket / tiles, chunk), &seconds);
+  wave_leap leap = {a, d, reinterpret_cast<real *>(block_memory())};
+  leap.open(ticket % tiles, d.piece(ticket / tiles, chunk));
   leap.run(mine, paces);
   if (paces) mine.close(paced);
 }
@@ -201,9 +167,8 @@ static bool wave_leap_launch(const kernels_launch *launch, const wave_arguments 
                              status *done) {
   using Tile = wave_leap_tile;
   constexpr size_t LEAST = 16 * Tile::CORE; /* points for each multiprocessor */
-  const bool layers = a.terms.count > 0;
-  const auto kernel = layers ? wave_leap_kernel<true> : wave_leap_kernel<false>;
-  const size_t shared = Tile::SHARED_BYTES + (layers ? Tile::TERMS_BYTES : 0);
+  const auto kernel = wave_leap_kernel;
+  const size_t shared = Tile::SHARED_BYTES;
   kernels_context *context = launch->context;
   int resident = 0;
   if (a.call.plain || !wave_is_large(d, LEAST * (size_t)context->multiprocessors) ||

@@ -22,7 +22,7 @@
 struct wave_arguments {
   kernels_wave call; /* kinds of ends and options */
   wave_coefficients c[2];
-  wave_terms terms;                /* of layers */
+  wave_terms terms;                /* of layers, with two Laplacians */
   real rate[8];                    /* of the axes on whose absorbing ends a point lies, as bits */
   const real *p, *before, *factor; /* shifted to plane 0 */
   real *out;
@@ -196,7 +196,7 @@ template <bool TWICE> struct wave_march {
     sums[HALO - 1] = pairs<Tile::PITCH>(a.c[0], sums[HALO - 1], f);
     const int z = z0 + i - HALO;
     if (i < 2 * HALO) return;
-    if (a.terms.count > 0) {
+    if (TWICE && a.terms.count > 0) {
       const int of_x = wave_image_of(a.call.ends[AXIS_X], x, d.nx).index;
       const int of_y = wave_image_of(a.call.ends[AXIS_Y], y, d.ny).index;
       laplacian = wave_terms_point(a.terms, of_x, of_y, wave_home(d, z), laplacian);

@@ -172,11 +172,6 @@ static status advance(const wave *wave, const kernels_launch *launch, kernels_wa
   call.p = p->data;
   call.before = before->data;
   call.out = out->data;
-  if (call.layers.points > 0) {
-    kernels_wave first = call;
-    first.task = WAVE_LAYERS;
-    CHECK(wave->backend->wave(launch, &first));
-  }
   return wave->backend->wave(launch, &call);
 }
 
