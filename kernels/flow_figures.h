@@ -38,7 +38,9 @@ ARITHMETIC number flow_figure_point(const flow_numbers *c, const number *own) {
 /* viscous: 0 for a gas without viscosity. */
 ARITHMETIC void flow_rates(const flow_numbers *c, int viscous, const number *own, number *rates) {
   const number rho = own[FLOW_DENSITY], p = own[FLOW_PRESSURE];
-  number rate = NUMBER_ROOT(c->gamma * p / rho) * c->steepest;
+  /* The square of the speed of sound, and less than 0 where the pressure is, even if the density is, too. */
+  const number square = NUMBER_FMA(p - NUMBER_ABS(p), NUMBER_FILL((real)1e30), c->gamma * p / rho);
+  number rate = NUMBER_ROOT(square) * c->steepest;
   for (int d = 0; d < 3; d++)
     rate = NUMBER_FMA(NUMBER_ABS(own[FLOW_U + d]), NUMBER_FILL(c->spacing[d]), rate);
   rates[FLOW_RATE] = rate;
