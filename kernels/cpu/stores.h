@@ -2,23 +2,21 @@
 #define FDAPP_KERNELS_CPU_STORES_H
 
 #include <string.h>
-#ifdef __AVX__
-#include <immintrin.h>
-#endif
 
 #include "cpu.h"
+#include "instructions.h"
 
 /* Copies a line from cache to memory; both addresses aligned to a line. Non-temporal stores avoid reading the
  * lines that are overwritten. Without AVX they are ordinary stores. */
 static inline void line_copy(void *to, const void *from, int nontemporal) {
 #if defined(__AVX512F__)
   if (nontemporal) {
-    _mm512_stream_si512(to, _mm512_load_si512(from));
+    _mm512_stream_si512(to, *(const __m512i *)from);
     return;
   }
 #elif defined(__AVX__)
   if (nontemporal) {
-    _mm256_stream_si256(to, _mm256_load_si256(from));
+    _mm256_stream_si256(to, *(const __m256i *)from);
     return;
   }
 #else
