@@ -41,7 +41,7 @@ build_for_here() {
   run/setup &
   python=$!
   trap wait EXIT # a build that fails leaves nothing behind that still installs
-  build default "-DFDAPP_CUDA=$([ -n "$cuda" ] && echo ON || echo OFF)" fdapp fdbench fddistance
+  build default "-DFDAPP_CUDA=$([ -n "$cuda" ] && echo ON || echo OFF)" programs
   wait "$python"
   trap - EXIT
 }
