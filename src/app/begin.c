@@ -374,14 +374,14 @@ static status open_first(const simulation *sim, int *first) {
   return STATUS_OK;
 }
 
-/* Finds the rates of the state, if steps follow from them: those of its formulas are not rounded to the
- * fields' precision, and say nothing of a snapshot. At t = 0 the first row shows the step that comes. */
+/* Finds the rates of the state, if steps follow from them, and the size of the next step: the rates of its
+ * formulas are not rounded to the fields' precision, and say nothing of a snapshot. */
 static status find_rates(simulation *sim) {
   schedule *schedule = &sim->schedule;
   if (sim->solver.equation->measure == NULL) return STATUS_OK;
   CHECK(solver_measure(&sim->solver));
   const int finite = isfinite(sim->solver.rates.advection + sim->solver.rates.other);
-  if (finite && schedule->measured && !sim->restart.resumed && sim->step < schedule->last_step)
+  if (finite && schedule->measured && sim->step < schedule->last_step)
     schedule_follow(schedule, &sim->solver.rates);
   return STATUS_OK;
 }
@@ -411,8 +411,8 @@ status begin_start(simulation *sim) {
   } else {
     CHECK(agree(sim->comm, is_root(sim) ? set_aside(sim) : STATUS_OK));
   }
-  plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   CHECK(find_rates(sim));
+  plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   CHECK(stability_find(sim->comm, config, &sim->grid, &sim->schedule, &sim->solver.rates, &sim->stability));
   stability_warn(config, &sim->schedule, &sim->stability);
   plan_waves(config, &sim->grid, &sim->schedule, &sim->solver.rates, sim->stability.dt);

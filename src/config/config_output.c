@@ -24,10 +24,11 @@ static status check_probes(const config *c) {
     int outside = 0;
     for (int d = 0; d < 3; d++) outside = outside || problem_outside(c, d, at[d]);
     if (!outside) continue;
-    return config_refuse(c, "output", "probes",
-                         "the point %s %s %s is outside the domain; accepted: 0 to %g, 0 to %g, 0 to %g",
-                         outside_text(c, 0, at[0], text[0]), outside_text(c, 1, at[1], text[1]),
-                         outside_text(c, 2, at[2], text[2]), c->l[0], c->l[1], c->l[2]);
+    return config_refuse(
+        c, "output", "probes",
+        "the point %s %s %s is outside the domain; accepted: 0 to %.15g, 0 to %.15g, 0 to %.15g",
+        outside_text(c, 0, at[0], text[0]), outside_text(c, 1, at[1], text[1]),
+        outside_text(c, 2, at[2], text[2]), c->l[0], c->l[1], c->l[2]);
   }
   return STATUS_OK;
 }
@@ -41,7 +42,7 @@ static status check_slices(const config *c) {
     const int axis = slices[i].axis;
     if (!problem_outside(c, axis, slices[i].at)) continue;
     return config_refuse(c, "output", "slices",
-                         "the plane %c=%s is outside the domain; accepted: 0 to %g along %c", "xyz"[axis],
+                         "the plane %c=%s is outside the domain; accepted: 0 to %.15g along %c", "xyz"[axis],
                          outside_text(c, axis, slices[i].at, text), c -> l[axis], "xyz"[axis]);
   }
   return STATUS_OK;

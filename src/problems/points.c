@@ -53,7 +53,7 @@ static status check_layers(const request *r, const points *points, const char *l
     const double high = c->ends[d][1] == CONFIG_END_LAYER ? c->l[d] - depth : c->l[d];
     if (x >= low - slack && x <= high + slack) continue;
     char what[192];
-    (void)snprintf(what, sizeof what, "has %c = %.9g, in an absorbing layer; accepted: %.9g to %.9g",
+    (void)snprintf(what, sizeof what, "has %c = %.9g, in an absorbing layer; accepted: %.15g to %.15g",
                    "xyz"[d], x, low, high);
     return refuse(r, list, i / 3, what);
   }
@@ -72,8 +72,8 @@ static status check_inside(const request *r, const points *points) {
     if (!outside) continue;
     char what[192];
     (void)snprintf(what, sizeof what,
-                   "(%.9g, %.9g, %.9g) is outside the domain; accepted: 0 to %g, 0 to %g, 0 to %g", at[0],
-                   at[1], at[2], l[0], l[1], l[2]);
+                   "(%.9g, %.9g, %.9g) is outside the domain; accepted: 0 to %.15g, 0 to %.15g, 0 to %.15g",
+                   at[0], at[1], at[2], l[0], l[1], l[2]);
     return refuse(r, list, i, what);
   }
   return check_layers(r, points, list);

@@ -1,6 +1,7 @@
 #include "problems/wavelet.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,6 +124,7 @@ double wavelet_reached(const wavelet *wavelet, double delay, double t) {
     return t > delay - least ? 1.0 : fabs(formula_of(wavelet, t - delay));
   }
   double largest = fabs(wavelet_at(wavelet, t, delay));
+  largest = fmax(largest, fabs(wavelet_at(wavelet, fmin(t, DBL_MIN), delay))); /* if it begins with a jump */
   for (int i = 0; i < wavelet->rows; i++)
     if (wavelet->table[2 * i] + delay <= t)
       largest = fmax(largest, fabs(wavelet_at(wavelet, wavelet->table[2 * i] + delay, delay)));

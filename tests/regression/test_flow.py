@@ -310,6 +310,18 @@ def test_the_first_row_has_the_step_that_comes(tmp_path, precision, adaptive):
     assert (first["dt"], first["courant"]) == (second["dt"], second["courant"])
 
 
+def test_a_resumed_run_tells_the_step_that_comes(tmp_path):
+    """Its state may be faster than that at t = 0, for whose step it is then no warning."""
+    time = {"dt": None, "courant": 0.9, "adaptive": "yes", "steps": 60}
+    configuration = merged(PUSHED, {"initial": {"u": "0"}, "source": {"force_x": 5}, "time": time})
+    run(tmp_path / "run", configuration, "time.steps=40")
+    said = run(tmp_path / "run", configuration, "restart.from=latest")
+    assert "Courant number" not in said.stderr
+    told = float(said.stdout.split("dt = ")[1].split(" at first")[0])
+    taken = next(float(row["dt"]) for row in rows(tmp_path / "run") if float(row["step"]) > 40)
+    assert abs(told / taken - 1) < 0.05
+
+
 @pytest.mark.parametrize("output", [{}, {"diagnostics_every": None, "diagnostics_at": 0.031}])
 def test_steps_of_one_size_need_no_initial_file_to_resume(tmp_path, output):
     """They follow from the state at t = 0, whose rates snapshots hold, by the run's own courant and scheme."""

@@ -284,6 +284,7 @@ def test_signals_that_begin_after_the_end(tmp_path, equation):
     with h5py.File(tmp_path / "s.h5", "w") as file:
         file["points"], file["delay"] = PLACES, [9.0, 0.0]
     (tmp_path / "w.txt").write_text("0.5 0\n0.6 1\n0.9 0\n")
+    (tmp_path / "falls.txt").write_text("0 1\n0.1 0\n")
     a = (np.pi * 0.01 * (0.3 - 120)) ** 2
     table = {"wavelet": "file", "wavelet_file": "w.txt", "frequency": None}
     for change, reached, delay in (
@@ -291,6 +292,7 @@ def test_signals_that_begin_after_the_end(tmp_path, equation):
         ({"wavelet": "sine", "cycles": 3, "delay": 0.3}, 0, 0.3),
         (table | {"delay": None}, 0, 0),
         (table | {"delay": 0.1}, 0, 0.1),
+        (table | {"wavelet_file": "falls.txt", "delay": None}, None, None),
         ({"wavelet": "sine", "cycles": 3, "delay": 0.29}, None, None),
         ({"frequency": 1.0, "delay": 1.0}, None, None),
         ({"points": None, "file": "s.h5", "delay": None}, None, None),

@@ -131,7 +131,7 @@ def test_slabs_thinner_than_layers_are_refused(tmp_path):
 
 
 def test_layers_that_may_grow_are_named(tmp_path):
-    """Of few points, with leapfrog4, by s dt on their ends; and an initial pressure in them."""
+    """Of few points, with leapfrog4, by s dt on their ends, and in a medium that varies; an initial pressure in them."""
     configuration = {
         "grid": {"nx": 31, "ny": 31, "nz": 31},
         "boundary": {"x": "layer", "layer_points": 3, "layer_reflection": 1e-6},
@@ -148,6 +148,13 @@ def test_layers_that_may_grow_are_named(tmp_path):
     assert f"layer_points = {points}," in said
     for change in ({"boundary": {"layer_points": points}}, {"time": {"scheme": "leapfrog", "courant": 0.7}}):
         assert "in a step" not in run(tmp_path / "good", merged(configuration, change)).stderr
+    for speed, few, warned in (("1 + x", 4, True), ("1 + x", 5, False), ("1", 4, False)):
+        change = {
+            "medium": {"sound_speed": speed},
+            "boundary": {"layer_points": few},
+            "time": {"scheme": "leapfrog", "courant": 0.5},
+        }
+        assert ("may grow slowly" in run(tmp_path / "few", merged(configuration, change)).stderr) == warned
     for centre, warned in ((0.5, False), (0.2, True)):
         said = run(tmp_path / "begins", merged(configuration, {"initial": {"width": 0.08, "center_x": centre}})).stderr
         assert ("in the layers that absorb" in said) == warned
