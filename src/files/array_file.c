@@ -28,28 +28,31 @@ static status check_numbers(const array_file *f, hid_t dataset, dataset_absent *
   return dataset_meaning(&d, dataset, absent, &(dataset_place){.known = {0}});
 }
 
-/* Refuses another shape, and one without rows, of which HDF5 says that it was never written. */
+/* Refuses a dataset for its shape: `is` says what it is. */
+static status refuse_shape(const array_file *f, const char *is, const char *with) {
+  char shape[24] = "(n)", what[96];
+  if (f->columns > 0) (void)snprintf(shape, sizeof shape, "(n, %d)", f->columns);
+  (void)snprintf(what, sizeof what, "is %s %s%s", is, shape, with);
+  return refuse(f, STATUS_USAGE, what);
+}
+
 static status check_shape(const array_file *f, hid_t dataset, hsize_t n[2]) {
   const hid_t space = H5Dget_space(dataset);
   const int rank = H5Sget_simple_extent_ndims(space);
-  char shape[24] = "(n)", what[96];
-  if (f->columns > 0) (void)snprintf(shape, sizeof shape, "(n, %d)", f->columns);
   if (rank != (f->columns > 0 ? 2 : 1) || H5Sget_simple_extent_dims(space, n, NULL) < 0 ||
-      (f->columns > 0 && n[1] != (hsize_t)f->columns)) {
-    (void)snprintf(what, sizeof what, "is not of shape %s", shape);
-    return refuse(f, STATUS_USAGE, what);
-  }
-  if (n[0] > 0) return STATUS_OK;
-  (void)snprintf(what, sizeof what, "is empty; accepted: shape %s with n at least 1", shape);
-  return refuse(f, STATUS_USAGE, what);
+      (f->columns > 0 && n[1] != (hsize_t)f->columns))
+    return refuse_shape(f, "not of shape", "");
+  return STATUS_OK;
 }
 
 static status read_values(const array_file *f, hid_t dataset, int64_t *rows, double **values) {
   dataset_absent absent;
   hsize_t n[2] = {0, 1};
   CHECK(check_shape(f, dataset, n));
-  CHECK(check_numbers(f, dataset, &absent));
   const size_t count = (size_t)(n[0] * n[1]);
+  if (count == 0) /* of which HDF5 says that it was never written */
+    return refuse_shape(f, "empty; accepted: shape", " with n at least 1");
+  CHECK(check_numbers(f, dataset, &absent));
   *values = malloc(count * sizeof **values);
   if (*values == NULL) return refuse(f, STATUS_MEMORY, "needs more memory than there is");
   if (H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *values) < 0)
