@@ -91,7 +91,7 @@ static status check_factor(const simulation *sim, double time, double dt) {
 /* Finds the size of the next step from the state, if the schedule asks for it. With steps of one size it
  * finds the rates of the state, too, before a step whose end is measured, because the Courant number there is
  * that of the step's start; and every WATCHED steps, because they are not finite where density or pressure is
- * not positive. At each step that would take 3 % of an inviscid step on a CPU in double precision, and 10 %
+ * not positive. At each step that would take 4 % of an inviscid step on a CPU in double precision, and 10 %
  * in single. */
 static status follow(simulation *sim) {
   enum { WATCHED = 8 };
