@@ -131,7 +131,7 @@ def test_slabs_thinner_than_layers_are_refused(tmp_path):
 
 
 def test_layers_that_may_grow_are_named(tmp_path):
-    """Of few points, with leapfrog4, by s dt on their ends, and in a medium that varies; an initial pressure in them."""
+    """Few points, with leapfrog4, by s dt on their ends, and in a medium that varies; an initial pressure in them."""
     configuration = {
         "grid": {"nx": 31, "ny": 31, "nz": 31},
         "boundary": {"x": "layer", "layer_points": 3, "layer_reflection": 1e-6},

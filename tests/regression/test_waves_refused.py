@@ -50,7 +50,10 @@ from program import complaints, launch, merged, run, write_ini
         ({"boundary": {"z": "layer", "layer_points": 2.5}}, "layer_points = 2.5"),
         ({"boundary": {"z": "layer", "layer_reflection": 1}}, "layer_reflection = 1"),
         ({"boundary": {"z": "layer", "layer_reflection": 0}}, "layer_reflection = 0"),
-        ({"boundary": {"z": "layer"}, "point_sources": {"points": "0.5 0.5 0.5"}}, "accepted: 0.575757576 to 1.32424"),
+        (
+            {"boundary": {"z": "layer"}, "point_sources": {"points": "0.5 0.5 0.5"}},
+            "accepted: 0.575757575757576 to 1.32424242424242",
+        ),
         ({"boundary": {"z": "layer"}, "receivers": {"points": "0.5 0.5 1; 0.5 0.5 1.4"}}, "number 2 has z = 1.4"),
         ({"boundary": {"x": "layer"}, "physics": {"equation": "acoustics"}, "time": {"courant": 0.5}}, "x = layer"),
         ({"grid": {"nx": 8}}, "nx = 8"),
