@@ -63,6 +63,11 @@ static config_choice listed_scheme(int index) {
   return object != NULL ? (config_choice){object->name, index, object->help} : (config_choice){NULL, 0, NULL};
 }
 
+static config_choice listed_backend(int index) {
+  const kernels *backend = index > 0 && index <= kernels_count() ? kernels_at(index - 1) : NULL;
+  return (config_choice){index == 0 ? "auto" : backend != NULL ? backend->name : NULL, index, NULL};
+}
+
 _Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_end) == sizeof(int) &&
                    sizeof(config_difference) == sizeof(int) && sizeof(precision) == sizeof(int),
                "choices are stored as int");
@@ -271,8 +276,8 @@ const config_key config_keys[] = {
     {"time", "t_end", REAL(t_end, 0, LARGEST), EITHER("steps", -1), .help = "time to stop at; or steps"},
     {"time", "steps", COUNT(steps, 0, CONFIG_STEPS_MOST), EITHER("t_end", -1),
      .help = "steps from t = 0, restarts included; or t_end"},
-    {"compute", "backend", .kind = CONFIG_BACKEND, .offset = AT(backend), DEFAULT("auto"),
-     .help = "what computes; auto: the first that runs here"},
+    {"compute", "backend", .kind = CONFIG_BACKEND, .offset = AT(backend), .listed = listed_backend,
+     DEFAULT("auto"), .help = "what computes; auto: the first that runs here"},
     {"compute", "precision", CHOICE(precision, precisions), DEFAULT("double"), .help = "of the fields"},
     {"compute", "order", CHOICE(order, orders), DEFAULT("8"), .help = "order of the differences in space"},
     {"compute", "threads", INT(threads, 0, CONFIG_THREADS_MOST), DEFAULT("0"),
@@ -372,7 +377,8 @@ int config_section_known(const char *section) {
 }
 
 config_choice config_choice_at(const config_key *key, int index) {
-  return key->listed != NULL ? key->listed(index) : key->choices[index];
+  if (key->listed != NULL) return key->listed(index);
+  return key->choices != NULL ? key->choices[index] : (config_choice){NULL, 0, NULL};
 }
 
 static const char *name_of(const config_choice *choices, int value) {

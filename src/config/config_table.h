@@ -62,7 +62,7 @@ extern const config_key config_keys[CONFIG_KEY_COUNT];
 
 /* Ends with a NULL name. */
 extern const config_choice config_forms[];
-/* The i-th value that a key of kind CONFIG_CHOICE accepts; a NULL name beyond the last. */
+/* The i-th word that a key accepts; a NULL name beyond the last. */
 config_choice config_choice_at(const config_key *key, int index);
 
 /* Index of a key, or -1. */

@@ -55,83 +55,23 @@ void config_guess_offer(config_guess *guess, const char *candidate) {
 
 const char *config_value_guess(const config_key *key, const char *text) {
   config_guess guess = {.word = text};
-  if (key->kind == CONFIG_CHOICE || key->kind == CONFIG_SET) {
-    for (int i = 0; config_choice_at(key, i).name != NULL; i++)
-      config_guess_offer(&guess, config_choice_at(key, i).name);
-  } else if (key->kind == CONFIG_BACKEND) {
-    config_guess_offer(&guess, "auto");
-    for (int i = 0; i < kernels_count(); i++) config_guess_offer(&guess, kernels_at(i)->name);
-  }
+  for (int i = 0; config_choice_at(key, i).name != NULL; i++)
+    config_guess_offer(&guess, config_choice_at(key, i).name);
   return guess.best;
 }
 
-static void append(char *text, const char *word) {
-  text_add(text, CONFIG_TEXT_SIZE, ", ", "%s", word);
-}
-
-const char *config_value_accepted(const config_key *key, char *text) {
-  text[0] = '\0';
-  switch (key->kind) {
-  case CONFIG_COUNT:
-  case CONFIG_INT:
-    (void)snprintf(text, CONFIG_TEXT_SIZE, "an integer from %.0f to %.0f", key->minimum, key->maximum);
-    break;
-  case CONFIG_REAL:
-    (void)snprintf(text, CONFIG_TEXT_SIZE, "a number from %.9g to %.9g", key->minimum, key->maximum);
-    break;
-  case CONFIG_CHOICE:
-    for (int i = 0; config_choice_at(key, i).name != NULL; i++) append(text, config_choice_at(key, i).name);
-    break;
-  case CONFIG_SET:
-    append(text, "none, or some of");
-    for (int i = 0; config_choice_at(key, i).name != NULL; i++)
-      text_add(text, CONFIG_TEXT_SIZE, i > 0 ? ", " : " ", "%s", config_choice_at(key, i).name);
-    break;
-  case CONFIG_BACKEND:
-    append(text, "auto");
-    for (int i = 0; i < kernels_count(); i++) append(text, kernels_at(i)->name);
-    break;
-  case CONFIG_PATH:
-    (void)snprintf(text, CONFIG_TEXT_SIZE, "a path of at most %d bytes", CONFIG_PATH_LIMIT);
-    break;
-  case CONFIG_FORMULA:
-    (void)snprintf(text, CONFIG_TEXT_SIZE, "a formula of at most %d bytes", CONFIG_FORMULA_SIZE - 1);
-    break;
-  case CONFIG_NUMBERS:
-    (void)snprintf(text, CONFIG_TEXT_SIZE, "numbers with blanks between them, at most %d bytes",
-                   CONFIG_LIST_SIZE - 1);
-    break;
-  case CONFIG_SLICES:
-    (void)snprintf(text, CONFIG_TEXT_SIZE, "planes as x=0.25 z=0.5: up to %d different ones, or none",
-                   CONFIG_MOST_SLICES);
-    break;
-  case CONFIG_PROBES:
-    (void)snprintf(text, CONFIG_TEXT_SIZE, "x y z; x y z: up to %d different points, or none",
-                   CONFIG_MOST_PROBES);
-    break;
-  case CONFIG_BOX:
-    (void)snprintf(text, CONFIG_TEXT_SIZE, "x0 x1 y0 y1 z0 z1, or none");
-    break;
-  case CONFIG_NAMES:
-    (void)snprintf(text, CONFIG_TEXT_SIZE, "different names, separated by blanks, or none");
-    break;
-  case CONFIG_COMPONENT:
-    (void)snprintf(text, CONFIG_TEXT_SIZE, "a number from %g to %g; or a formula", -most, most);
-    break;
-  case CONFIG_HASH:
-    (void)snprintf(text, CONFIG_TEXT_SIZE, "%d hexadecimal digits, or none", CONFIG_HASH_SIZE - 1);
-    break;
-  }
-  return text;
-}
-
-static const char *read_integer(const config_key *key, const char *text, int64_t *value) {
+static const char *read_integer(const config_key *key, const char *text, void *member) {
   const char *digits = text + (*text == '-' || *text == '+');
   if (digits[0] == '\0' || digits[strspn(digits, "0123456789")] != '\0')
     return "not an integer in decimal digits";
   if (digits[0] == '0' && digits[1] != '\0') return "an integer with a leading zero";
-  *value = strtoll(text, NULL, 10); /* beyond 64 bits the largest number, which is out of every range */
-  if (*value < (int64_t)key->minimum || *value > (int64_t)key->maximum) return "out of range";
+  const int64_t value = strtoll(text, NULL, 10); /* beyond 64 bits the largest, out of every range */
+  if (value < (int64_t)key->minimum || value > (int64_t)key->maximum) return "out of range";
+  if (key->kind == CONFIG_COUNT) {
+    *(int64_t *)member = value;
+  } else {
+    *(int *)member = (int)value;
+  }
   return NULL;
 }
 
@@ -147,6 +87,10 @@ static const char *read_number(const char *text, double minimum, double maximum,
   return NULL;
 }
 
+static const char *read_real(const config_key *key, const char *text, void *member) {
+  return read_number(text, key->minimum, key->maximum, member);
+}
+
 const char *config_constant_read(const char *text, double *value) {
   return text[0] == '\0' ? "no value" : read_number(text, -most, most, value);
 }
@@ -158,12 +102,12 @@ const char *config_place_read(const char *text, double *value) {
   return end == text || *end != '\0' ? "no number" : NULL;
 }
 
-static const char *read_formula(const config_key *key, const char *text, char *value) {
+static const char *read_formula(const config_key *key, const char *text, void *member) {
   if (strlen(text) >= CONFIG_FORMULA_SIZE) return "too long";
   const int none =
       strcmp(text, "none") == 0 && key->need == CONFIG_DEFAULT && strcmp(key->fallback, text) == 0;
-  memset(value, 0, CONFIG_FORMULA_SIZE);
-  memcpy(value, none ? "" : text, none ? 0 : strlen(text));
+  memset(member, 0, CONFIG_FORMULA_SIZE);
+  memcpy(member, none ? "" : text, none ? 0 : strlen(text));
   return NULL;
 }
 
@@ -187,15 +131,14 @@ static const char *read_list(const char *text, char *value) {
   return used == 0 ? "no value" : NULL;
 }
 
-static const char *read_places(config_kind kind, const char *text, char *value) {
+static const char *read_places(const config_key *key, const char *text, void *member) {
   int count = 0;
-  const char *wrong = read_list(text, value);
-  if (wrong != NULL) return wrong;
-  if (value[0] != '\0' && kind == CONFIG_BOX) return config_box_read(value, NULL);
-  if (kind == CONFIG_BOX) return NULL;
-  if (kind == CONFIG_NAMES) return config_names_read(value, NULL);
-  return kind == CONFIG_SLICES ? config_slices_read(value, NULL, &count)
-                               : config_probes_read(value, NULL, &count);
+  const char *wrong = read_list(text, member);
+  if (wrong != NULL || *(char *)member == '\0') return wrong;
+  if (key->kind == CONFIG_BOX) return config_box_read(member, NULL);
+  if (key->kind == CONFIG_NAMES) return config_names_read(member, NULL);
+  return key->kind == CONFIG_SLICES ? config_slices_read(member, NULL, &count)
+                                    : config_probes_read(member, NULL, &count);
 }
 
 /* Reads the number of u, v or w if the velocity is not a formula. */
@@ -203,10 +146,10 @@ const char *config_component_read(config *config, int d) {
   return read_number(config->component[d], -most, most, &config->uniform[d]);
 }
 
-static const char *read_choice(const config_key *key, const char *text, int *value) {
+static const char *read_choice(const config_key *key, const char *text, void *member) {
   for (int i = 0; config_choice_at(key, i).name != NULL; i++) {
     if (strcmp(config_choice_at(key, i).name, text) == 0) {
-      *value = config_choice_at(key, i).value;
+      *(int *)member = config_choice_at(key, i).value;
       return NULL;
     }
   }
@@ -214,7 +157,7 @@ static const char *read_choice(const config_key *key, const char *text, int *val
 }
 
 /* Reads words between blanks, each at most once. */
-static const char *read_set(const config_key *key, const char *text, int *value) {
+static const char *read_set(const config_key *key, const char *text, void *member) {
   char word[LONGEST_WORD + 1];
   int part = 0, sum = 0;
   if (strcmp(text, "none") == 0) text = "";
@@ -227,21 +170,21 @@ static const char *read_set(const config_key *key, const char *text, int *value)
     sum |= part;
     text += length;
   }
-  *value = sum;
+  *(int *)member = sum;
   return NULL;
 }
 
-static const char *read_backend(const char *text, char *value) {
-  if (strcmp(text, "auto") != 0 && kernels_find(text) == NULL) {
-    return strcmp(text, "cuda") == 0 ? "not built into this program" : "not known";
-  }
-  (void)snprintf(value, sizeof((config *)NULL)->backend, "%s", text);
+static const char *read_backend(const config_key *key, const char *text, void *member) {
+  int index = 0;
+  const char *wrong = read_choice(key, text, &index);
+  if (wrong != NULL) return strcmp(text, "cuda") == 0 ? "not built into this program" : wrong;
+  (void)snprintf(member, sizeof((config *)NULL)->backend, "%s", text);
   return NULL;
 }
 
 /* Refuses paths that would not survive being written to a file and read again, and ~ and $, which a shell
  * would have expanded. */
-static const char *read_path(const config_key *key, const char *text, char *value) {
+static const char *read_path(const config_key *key, const char *text, void *member) {
   if (strlen(text) > CONFIG_PATH_LIMIT) return "too long";
   if (text[strlen(text) - 1] == ' ') return "a path that ends with a blank";
   if (text[0] == '"' || text[0] == '\'') return "paths are written without quotes";
@@ -252,12 +195,14 @@ static const char *read_path(const config_key *key, const char *text, char *valu
     if (*c == ' ' && c[1] == ';') return "a path with ' ;', which begins a comment";
   }
   const int none = key->need == CONFIG_DEFAULT && strcmp(text, key->fallback) == 0;
-  memset(value, 0, CONFIG_PATH_SIZE);
-  memcpy(value, none ? "" : text, none ? 0 : strlen(text));
+  memset(member, 0, CONFIG_PATH_SIZE);
+  memcpy(member, none ? "" : text, none ? 0 : strlen(text));
   return NULL;
 }
 
-static const char *read_hash(const char *text, char *value) {
+static const char *read_hash(const config_key *key, const char *text, void *member) {
+  char *value = member;
+  (void)key;
   memset(value, 0, CONFIG_HASH_SIZE);
   if (strcmp(text, "none") == 0) return NULL;
   if (strlen(text) != CONFIG_HASH_SIZE - 1 || text[strspn(text, "0123456789abcdefABCDEF")] != '\0')
@@ -266,53 +211,50 @@ static const char *read_hash(const char *text, char *value) {
   return NULL;
 }
 
+static const struct {
+  const char *(*read)(const config_key *key, const char *text, void *member);
+  const char *accepted; /* of kinds without choices and ranges: what is accepted, with `most` in it */
+  int most;
+} kinds[] = {
+    [CONFIG_COUNT] = {.read = read_integer},
+    [CONFIG_INT] = {.read = read_integer},
+    [CONFIG_REAL] = {.read = read_real},
+    [CONFIG_CHOICE] = {.read = read_choice},
+    [CONFIG_SET] = {.read = read_set},
+    [CONFIG_BACKEND] = {.read = read_backend},
+    [CONFIG_PATH] = {read_path, "a path of at most %d bytes", CONFIG_PATH_LIMIT},
+    [CONFIG_HASH] = {read_hash, "%d hexadecimal digits, or none", CONFIG_HASH_SIZE - 1},
+    [CONFIG_FORMULA] = {read_formula, "a formula of at most %d bytes", CONFIG_FORMULA_SIZE - 1},
+    [CONFIG_NUMBERS] = {read_formula, "numbers with blanks between them, at most %d bytes",
+                        CONFIG_LIST_SIZE - 1},
+    [CONFIG_SLICES] = {read_places, "planes as x=0.25 z=0.5: up to %d different ones, or none",
+                       CONFIG_MOST_SLICES},
+    [CONFIG_PROBES] = {read_places, "x y z; x y z: up to %d different points, or none", CONFIG_MOST_PROBES},
+    [CONFIG_BOX] = {read_places, "x0 x1 y0 y1 z0 z1, or none", 0},
+    [CONFIG_NAMES] = {read_places, "different names, separated by blanks, or none", 0},
+    [CONFIG_COMPONENT] = {read_formula, "a number from -1e+30 to 1e+30; or a formula", 0},
+};
+
+const char *config_value_accepted(const config_key *key, char *text) {
+  (void)snprintf(text, CONFIG_TEXT_SIZE, "%s", key->kind == CONFIG_SET ? "none, or some of" : "");
+  if (kinds[key->kind].accepted != NULL) {
+    (void)snprintf(text, CONFIG_TEXT_SIZE, kinds[key->kind].accepted, kinds[key->kind].most);
+  } else if (kinds[key->kind].read == read_integer) {
+    (void)snprintf(text, CONFIG_TEXT_SIZE, "an integer from %.0f to %.0f", key->minimum, key->maximum);
+  } else if (key->kind == CONFIG_REAL) {
+    (void)snprintf(text, CONFIG_TEXT_SIZE, "a number from %.9g to %.9g", key->minimum, key->maximum);
+  }
+  for (int i = 0; config_choice_at(key, i).name != NULL; i++)
+    text_add(text, CONFIG_TEXT_SIZE, key->kind == CONFIG_SET && i == 0 ? " " : ", ", "%s",
+             config_choice_at(key, i).name);
+  return text;
+}
+
 const char *config_value_read(const config_key *key, const char *text, config *config) {
-  void *const member = (char *)config + key->offset;
   if (text[0] == '\0') return "no value";
   if (text[0] == ';' || text[0] == '#' || strstr(text, " #") != NULL || strstr(text, "\t#") != NULL)
     return "a comment after a value begins with ' ;'";
-  const char *wrong = NULL;
-  int64_t integer = 0;
-  switch (key->kind) {
-  case CONFIG_COUNT:
-    wrong = read_integer(key, text, &integer);
-    if (wrong == NULL) *(int64_t *)member = integer;
-    break;
-  case CONFIG_INT:
-    wrong = read_integer(key, text, &integer);
-    if (wrong == NULL) *(int *)member = (int)integer;
-    break;
-  case CONFIG_REAL:
-    wrong = read_number(text, key->minimum, key->maximum, member);
-    break;
-  case CONFIG_CHOICE:
-    wrong = read_choice(key, text, member);
-    break;
-  case CONFIG_SET:
-    wrong = read_set(key, text, member);
-    break;
-  case CONFIG_BACKEND:
-    wrong = read_backend(text, member);
-    break;
-  case CONFIG_PATH:
-    wrong = read_path(key, text, member);
-    break;
-  case CONFIG_FORMULA:
-  case CONFIG_NUMBERS:
-  case CONFIG_COMPONENT:
-    wrong = read_formula(key, text, member);
-    break;
-  case CONFIG_SLICES:
-  case CONFIG_PROBES:
-  case CONFIG_BOX:
-  case CONFIG_NAMES:
-    wrong = read_places(key->kind, text, member);
-    break;
-  case CONFIG_HASH:
-    wrong = read_hash(text, member);
-    break;
-  }
-  return wrong;
+  return kinds[key->kind].read(key, text, (char *)config + key->offset);
 }
 
 void config_value_clear(const config_key *key, config *config) {

@@ -42,18 +42,6 @@ const char *config_value_text(const config_key *key, const config *config, int d
   case CONFIG_SET:
     set_text(key, *(const int *)member, text);
     break;
-  case CONFIG_BACKEND:
-  case CONFIG_PATH:
-  case CONFIG_HASH:
-  case CONFIG_FORMULA:
-  case CONFIG_NUMBERS:
-  case CONFIG_SLICES:
-  case CONFIG_PROBES:
-  case CONFIG_BOX:
-  case CONFIG_NAMES:
-    (void)snprintf(text, CONFIG_PATH_SIZE, "%s",
-                   *(const char *)member != '\0' ? (const char *)member : key->fallback);
-    break;
   case CONFIG_COMPONENT: {
     const size_t d = (key->offset - offsetof(struct config, component)) / CONFIG_FORMULA_SIZE;
     if (velocities_at(config->velocity)->from == PROBLEM_FORMULA) {
@@ -63,6 +51,9 @@ const char *config_value_text(const config_key *key, const config *config, int d
     }
     break;
   }
+  default: /* texts */
+    (void)snprintf(text, CONFIG_PATH_SIZE, "%s",
+                   *(const char *)member != '\0' ? (const char *)member : key->fallback);
   }
   return text;
 }
