@@ -158,50 +158,35 @@ static size_t stray_colon(const char *text) {
 
 /* Describes an error of muParser by its code. */
 static void say(int code, const char *token, char *what) {
-  switch (code) {
-  case 0:
-  case 32:
-    (void)snprintf(what, MESSAGE, "'%s' stands where a value is expected; accepted: " VALUE, token);
-    break;
-  case 2:
-    (void)snprintf(what, MESSAGE, "the formula ends where a value is expected; accepted: " VALUE);
-    break;
-  case COMMA:
-    (void)snprintf(what, MESSAGE, "a comma without a function; accepted: one between a function's arguments");
-    break;
-  case 4:
-    (void)snprintf(what, MESSAGE,
-                   "values with a comma in parentheses of no function; accepted: one value in them");
-    break;
-  case 5:
-  case 6:
-  case 12:
-    (void)snprintf(what, MESSAGE, "'%s' stands where an operator is expected; accepted: " OPERATOR, token);
-    break;
-  case 7:
-    (void)snprintf(what, MESSAGE,
-                   "'%s' is not expected here; accepted: one after a value, and one ')' for each '('", token);
-    break;
-  case 11:
-    (void)snprintf(what, MESSAGE, "a parenthesis is not closed; accepted: one ')' for each '('");
-    break;
-  case 14:
-  case 15:
-    (void)snprintf(what, MESSAGE, "too %s arguments of %s; accepted: %s", code == 14 ? "many" : "few", token,
-                   formula_functions_arguments(token));
-    break;
-  case 25:
-    (void)snprintf(what, MESSAGE, "a formula is expected; accepted: " VALUE);
-    break;
-  case 33:
-    (void)snprintf(what, MESSAGE, "'?' without ':'; accepted: " CONDITION);
-    break;
-  case COLON:
-    (void)snprintf(what, MESSAGE, "':' without '?'; accepted: " CONDITION);
-    break;
-  default:
-    (void)snprintf(what, MESSAGE, "'%s' cannot be read; accepted: " VALUE, token);
-    break;
+  static const struct {
+    int code, named; /* named: the message begins with the token */
+    const char *text;
+  } known[] = {
+      {0, 1, "stands where a value is expected; accepted: " VALUE},
+      {32, 1, "stands where a value is expected; accepted: " VALUE},
+      {2, 0, "the formula ends where a value is expected; accepted: " VALUE},
+      {COMMA, 0, "a comma without a function; accepted: one between a function's arguments"},
+      {4, 0, "values with a comma in parentheses of no function; accepted: one value in them"},
+      {5, 1, "stands where an operator is expected; accepted: " OPERATOR},
+      {6, 1, "stands where an operator is expected; accepted: " OPERATOR},
+      {12, 1, "stands where an operator is expected; accepted: " OPERATOR},
+      {7, 1, "is not expected here; accepted: one after a value, and one ')' for each '('"},
+      {11, 0, "a parenthesis is not closed; accepted: one ')' for each '('"},
+      {25, 0, "a formula is expected; accepted: " VALUE},
+      {33, 0, "'?' without ':'; accepted: " CONDITION},
+      {COLON, 0, "':' without '?'; accepted: " CONDITION},
+      {-1, 1, "cannot be read; accepted: " VALUE}, /* other codes */
+  };
+  enum { MANY = 14, FEW = 15 };
+  int i = 0;
+  while (known[i].code >= 0 && known[i].code != code) i++;
+  if (code == MANY || code == FEW) {
+    (void)snprintf(what, MESSAGE, "too %s arguments of %s; accepted: %s", code == MANY ? "many" : "few",
+                   token, formula_functions_arguments(token));
+  } else if (known[i].named) {
+    (void)snprintf(what, MESSAGE, "'%s' %s", token, known[i].text);
+  } else {
+    (void)snprintf(what, MESSAGE, "%s", known[i].text);
   }
 }
 
