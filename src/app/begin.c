@@ -195,9 +195,8 @@ status begin_prepare(simulation *sim) {
   CHECK(slices_create(sim->comm, &sim->grid, config, sim->derived.count, sim->derived.names, &sim->slices));
   CHECK(probes_create(sim->comm, &sim->grid, config, equation->unknowns - equation->earlier, equation->names,
                       &sim->probes));
-  sim->stencil = stencil_make(config->order, sim->grid.h);
-  CHECK(statistics_create(sim->comm, &sim->grid, &sim->solver.space, &sim->stencil, config,
-                          equation->unknowns, equation->names, &sim->statistics));
+  CHECK(statistics_create(sim->comm, &sim->grid, &sim->solver.space, config, equation->unknowns,
+                          equation->names, &sim->statistics));
   CHECK(receivers_create(sim->comm, &sim->grid, &sim->solver.space, config, &sim->receivers));
   CHECK(agree(sim->comm, is_root(sim) ? create_hashes(sim) : STATUS_OK));
   CHECK(find_files(sim));

@@ -38,7 +38,6 @@ typedef struct simulation {
   slices slices;
   receivers receivers;
   statistics statistics;
-  stencil stencil; /* of the statistics */
   schedule schedule;
   stability stability;
   restart restart;

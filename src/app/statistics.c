@@ -63,14 +63,12 @@ static status allocate(statistics *s, const field_space *space) {
   return STATUS_OK;
 }
 
-status statistics_create(MPI_Comm comm, const grid *grid, const field_space *space, const stencil *stencil,
-                         const config *config, int unknowns, const char *const names[], statistics *s) {
+status statistics_create(MPI_Comm comm, const grid *grid, const field_space *space, const config *config,
+                         int unknowns, const char *const names[], statistics *s) {
   config_names wanted;
   *s = (statistics){.comm = comm,
                     .config = config,
-                    .backend = space->backend,
-                    .context = space->context,
-                    .stencil = stencil,
+                    .stencil = stencil_make(config->order, grid->h),
                     .last = -1,
                     .written = -1};
   (void)config_statistics(config, &wanted);
@@ -125,14 +123,6 @@ status statistics_resume(statistics *s, const restart *restart) {
   return STATUS_OK;
 }
 
-static kernels_launch launch_of(const statistics *s, const field *field) {
-  return (kernels_launch){.context = s->context,
-                          .queue = QUEUE_MAIN,
-                          .shape = field->shape,
-                          .planes = {{0, field->shape.nz}},
-                          .stencil = s->stencil};
-}
-
 static void swap(field *a, field *b) {
   const field held = *a;
   *a = *b;
@@ -141,13 +131,13 @@ static void swap(field *a, field *b) {
 
 /* Renews mean and variance of a field by a sample that has this share of all weights. */
 static status renew(statistics *s, double share, const field *x, field *mean, field *variance) {
-  const kernels_launch launch = launch_of(s, x);
+  const kernels_launch launch = field_launch(x, &s->stencil);
   const kernels_call call = {
       .kind = OPERATION_moments,
       .in = {[MOMENTS_X] = x->data, [MOMENTS_MEAN] = mean->data, [MOMENTS_VARIANCE] = variance->data},
       .out = {s->work[0].data, s->work[1].data},
       .scalar = {[MOMENTS_SHARE] = share, [MOMENTS_SPREAD] = share * (1.0 - share)}};
-  CHECK(s->backend->apply(&launch, &call));
+  CHECK(x->backend->apply(&launch, &call));
   swap(mean, &s->work[0]);
   swap(variance, &s->work[1]);
   return STATUS_OK;
@@ -155,13 +145,13 @@ static status renew(statistics *s, double share, const field *x, field *mean, fi
 
 /* Renews the mean of a product. */
 static status renew_product(statistics *s, double share, const field *x, const field *y, field *product) {
-  const kernels_launch launch = launch_of(s, x);
+  const kernels_launch launch = field_launch(x, &s->stencil);
   const kernels_call call = {
       .kind = OPERATION_mean_product,
       .in = {[MEAN_PRODUCT_X] = x->data, [MEAN_PRODUCT_Y] = y->data, [MEAN_PRODUCT_MEAN] = product->data},
       .out = {product->data},
       .scalar = {[MOMENTS_SHARE] = share}};
-  return s->backend->apply(&launch, &call);
+  return x->backend->apply(&launch, &call);
 }
 
 /* Times that only rounding moves out of the window belong to it. */

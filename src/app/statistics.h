@@ -19,9 +19,7 @@
 typedef struct statistics {
   MPI_Comm comm;
   const config *config;
-  const kernels *backend;
-  kernels_context *context;
-  const stencil *stencil;
+  stencil stencil;
   int fields, chosen[STATE_FIELDS]; /* indices of the unknowns; fields = 0: no statistics */
   char text[STATE_FIELDS][2 * CONFIG_NAME_SIZE];
   const char *names[STATE_FIELDS];
@@ -37,9 +35,8 @@ status statistics_check(const config *config, int unknowns, const char *const na
 
 /* Allocates; nothing without [statistics]. `names` are those of the unknowns. Everything must outlive it.
  * Collective. STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI; call statistics_destroy even after an error. */
-status statistics_create(MPI_Comm comm, const grid *grid, const field_space *space, const stencil *stencil,
-                         const config *config, int unknowns, const char *const names[],
-                         statistics *statistics);
+status statistics_create(MPI_Comm comm, const grid *grid, const field_space *space, const config *config,
+                         int unknowns, const char *const names[], statistics *statistics);
 void statistics_destroy(statistics *statistics);
 
 /* Continues the statistics of the snapshot from which the run resumes. A warning says so if they are not
