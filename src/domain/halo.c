@@ -2,20 +2,18 @@
 
 #include <limits.h>
 
-enum { TAG_UP = 11, TAG_DOWN = 12 }; /* one tag per direction: with two ranks both neighbours are the same */
+enum { TAG = 11 }; /* one tag per direction: with two ranks both neighbours are the same */
 
-/* The four parts of an exchange, in a field or in the staging buffer. */
+/* What an exchange sends to and receives from each side, in a field or in the staging buffer. */
 typedef struct halo_places {
-  char *send_below, *send_above, *receive_below, *receive_above;
+  char *send[SIDE_COUNT], *receive[SIDE_COUNT];
 } halo_places;
 
 static halo_places places_in_field(const halo *halo, int i) {
   const field *field = halo->fields[i];
   const int nz = field->shape.nz;
-  return (halo_places){.send_below = field_plane(field, 0),
-                       .send_above = field_plane(field, nz - halo->planes),
-                       .receive_below = field_plane(field, -halo->planes),
-                       .receive_above = field_plane(field, nz)};
+  return (halo_places){.send = {field_plane(field, 0), field_plane(field, nz - halo->planes)},
+                       .receive = {field_plane(field, -halo->planes), field_plane(field, nz)}};
 }
 
 /* Bytes that an exchange sends of each field to a side. */
@@ -26,10 +24,7 @@ static size_t bytes_of(const halo *halo) {
 static halo_places places_in_staging(const halo *halo, int i) {
   char *start = halo->staging + (size_t)i * bytes_of(halo);
   const size_t part = (size_t)halo->most * bytes_of(halo);
-  return (halo_places){.send_below = start,
-                       .send_above = start + part,
-                       .receive_below = start + 2 * part,
-                       .receive_above = start + 3 * part};
+  return (halo_places){.send = {start, start + part}, .receive = {start + 2 * part, start + 3 * part}};
 }
 
 /* Number of messages each way. Staged planes of all fields are consecutive and are one message; otherwise
@@ -57,8 +52,7 @@ status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, tr
                    halo *halo) {
   const kernels_shape *shape = &space->shape;
   *halo = (struct halo){.comm = comm,
-                        .below = neighbour(grid, GRID_LOW),
-                        .above = neighbour(grid, GRID_HIGH),
+                        .neighbour = {neighbour(grid, GRID_LOW), neighbour(grid, GRID_HIGH)},
                         .alone = grid->ranks == 1,
                         .backend = space->backend,
                         .context = space->context,
@@ -115,31 +109,27 @@ void halo_destroy(halo *halo) {
   *halo = (struct halo){0};
 }
 
-static status post_up(halo *halo) {
-  const int units = message_units(halo);
+static kernels_side opposite(kernels_side side) {
+  return side == SIDE_BELOW ? SIDE_ABOVE : SIDE_BELOW;
+}
+
+/* Posts the messages of one direction, to a side and from the other one. */
+static status post(halo *halo, kernels_side to) {
+  const kernels_side from = opposite(to);
+  const int units = message_units(halo), tag = TAG + (int)to;
   for (int i = 0; i < message_count(halo); i++) {
     const halo_places at = places_for_mpi(halo, i);
-    MPI_Request *pair = &halo->up[2 * i];
-    CHECK_MPI(MPI_Irecv(at.receive_below, units, halo->unit, halo->below, TAG_UP, halo->comm, &pair[0]));
-    CHECK_MPI(MPI_Isend(at.send_above, units, halo->unit, halo->above, TAG_UP, halo->comm, &pair[1]));
+    MPI_Request *pair = &halo->requests[to][2 * i];
+    CHECK_MPI(
+        MPI_Irecv(at.receive[from], units, halo->unit, halo->neighbour[from], tag, halo->comm, &pair[0]));
+    CHECK_MPI(MPI_Isend(at.send[to], units, halo->unit, halo->neighbour[to], tag, halo->comm, &pair[1]));
   }
   return STATUS_OK;
 }
 
-static status post_down(halo *halo) {
-  const int units = message_units(halo);
-  for (int i = 0; i < message_count(halo); i++) {
-    const halo_places at = places_for_mpi(halo, i);
-    MPI_Request *pair = &halo->down[2 * i];
-    CHECK_MPI(MPI_Irecv(at.receive_above, units, halo->unit, halo->above, TAG_DOWN, halo->comm, &pair[0]));
-    CHECK_MPI(MPI_Isend(at.send_below, units, halo->unit, halo->below, TAG_DOWN, halo->comm, &pair[1]));
-  }
-  return STATUS_OK;
-}
-
-static status wait_for(const halo *halo, MPI_Request requests[]) {
+static status wait_for(halo *halo, kernels_side to) {
   MPI_Status statuses[2 * HALO_FIELDS]; /* gcc takes MPI_STATUSES_IGNORE of MPICH for an array without room */
-  CHECK_MPI(MPI_Waitall(2 * message_count(halo), requests, statuses));
+  CHECK_MPI(MPI_Waitall(2 * message_count(halo), halo->requests[to], statuses));
   return STATUS_OK;
 }
 
@@ -147,23 +137,15 @@ static status copy(halo *halo, void *to, const void *from) {
   return halo->backend->memory_copy(halo->context, QUEUE_COPY, to, from, bytes_of(halo));
 }
 
-/* Copies the planes to send to the staging buffers, for those sides that have a neighbour. */
-static status stage_out(halo *halo) {
+/* Copies the planes to send to the staging buffer, or those received from it, on sides with a neighbour. */
+static status stage(halo *halo, int out) {
   for (int i = 0; i < halo->count; i++) {
-    const halo_places device = places_in_field(halo, i);
-    const halo_places host = places_in_staging(halo, i);
-    if (halo->below != MPI_PROC_NULL) CHECK(copy(halo, host.send_below, device.send_below));
-    if (halo->above != MPI_PROC_NULL) CHECK(copy(halo, host.send_above, device.send_above));
-  }
-  return STATUS_OK;
-}
-
-static status stage_in(halo *halo) {
-  for (int i = 0; i < halo->count; i++) {
-    const halo_places device = places_in_field(halo, i);
-    const halo_places host = places_in_staging(halo, i);
-    if (halo->below != MPI_PROC_NULL) CHECK(copy(halo, device.receive_below, host.receive_below));
-    if (halo->above != MPI_PROC_NULL) CHECK(copy(halo, device.receive_above, host.receive_above));
+    const halo_places device = places_in_field(halo, i), host = places_in_staging(halo, i);
+    for (int side = 0; side < SIDE_COUNT; side++) {
+      if (halo->neighbour[side] == MPI_PROC_NULL) continue;
+      CHECK(out ? copy(halo, host.send[side], device.send[side])
+                : copy(halo, device.receive[side], host.receive[side]));
+    }
   }
   return STATUS_OK;
 }
@@ -188,36 +170,36 @@ status halo_begin(halo *halo, int count, const field *const fields[], kernels_ev
   if (halo->planes > halo->depth)
     return status_fail(STATUS_USAGE, "halos: %d planes at once, made for %d", halo->planes, halo->depth);
   if (halo->transport != TRANSPORT_HOST) return STATUS_OK;
-  CHECK(post_up(halo));
-  return post_down(halo);
+  CHECK(post(halo, SIDE_ABOVE));
+  return post(halo, SIDE_BELOW);
 }
 
 /* Sends device pointers, one direction after the other. UCX reads the neighbours' memory in the order in
  * which messages are announced; with both directions at once, two ranks may read from one GPU while others
  * idle, which takes twice as long. With two ranks each has one neighbour, and none idles. */
 static status move_by_device(halo *halo) {
-  const int pair = halo->below == halo->above;
-  CHECK(post_up(halo));
-  if (!pair) CHECK(wait_for(halo, halo->up));
-  CHECK(post_down(halo));
-  CHECK(wait_for(halo, halo->up));
-  return wait_for(halo, halo->down);
+  const int pair = halo->neighbour[SIDE_BELOW] == halo->neighbour[SIDE_ABOVE];
+  CHECK(post(halo, SIDE_ABOVE));
+  if (!pair) CHECK(wait_for(halo, SIDE_ABOVE));
+  CHECK(post(halo, SIDE_BELOW));
+  CHECK(wait_for(halo, SIDE_ABOVE));
+  return wait_for(halo, SIDE_BELOW);
 }
 
 static status move_by_staging(halo *halo) {
-  CHECK(stage_out(halo));
+  CHECK(stage(halo, 1));
   CHECK(halo->backend->queue_wait(halo->context, QUEUE_COPY));
-  CHECK(post_up(halo));
-  CHECK(post_down(halo));
-  CHECK(wait_for(halo, halo->up));
-  CHECK(wait_for(halo, halo->down));
-  CHECK(stage_in(halo));
+  CHECK(post(halo, SIDE_ABOVE));
+  CHECK(post(halo, SIDE_BELOW));
+  CHECK(wait_for(halo, SIDE_ABOVE));
+  CHECK(wait_for(halo, SIDE_BELOW));
+  CHECK(stage(halo, 0));
   return publish_copies(halo);
 }
 
 static status open_peers(halo *halo, const field *like) {
   if (halo->peer.neighbours.backend != NULL) return STATUS_OK;
-  return halo_peer_open(halo->comm, like, halo->below, halo->above, &halo->peer);
+  return halo_peer_open(halo->comm, like, halo->neighbour, &halo->peer);
 }
 
 /* Enqueues copies behind the edges. The host waits for nothing. */
@@ -241,8 +223,8 @@ static status move_planes(halo *halo) {
   case TRANSPORT_STAGED:
     return move_by_staging(halo);
   default:
-    CHECK(wait_for(halo, halo->up));
-    return wait_for(halo, halo->down);
+    CHECK(wait_for(halo, SIDE_ABOVE));
+    return wait_for(halo, SIDE_BELOW);
   }
 }
 
@@ -290,14 +272,13 @@ status halo_meet(halo *halo, const field *like) {
 status halo_pass(halo *halo, int count, const field *const fields[], kernels_side side, kernels_event *first,
                  kernels_arrivals *arrivals) {
   const kernels *backend = halo->backend;
-  const kernels_side last = side == SIDE_BELOW ? SIDE_ABOVE : SIDE_BELOW;
   CHECK(open_peers(halo, fields[0]));
   CHECK(backend->event_record(halo->computed, halo->context, QUEUE_MAIN));
   CHECK(backend->event_follow(halo->context, QUEUE_COPY, first));
   CHECK(halo_peer_pass(&halo->peer, count, fields, halo->depth, side, 1));
   CHECK(backend->event_follow(halo->context, QUEUE_COPY, halo->computed));
   CHECK(backend->event_record(halo->begun, halo->context, QUEUE_COPY));
-  CHECK(halo_peer_pass(&halo->peer, count, fields, halo->depth, last, 0));
+  CHECK(halo_peer_pass(&halo->peer, count, fields, halo->depth, opposite(side), 0));
   halo->behind = 1;
   *arrivals = (kernels_arrivals){halo->peer.neighbours.meeting, halo->peer.passed};
   return STATUS_OK;

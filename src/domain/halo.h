@@ -15,8 +15,8 @@ enum { HALO_FIELDS = STATE_FIELDS }; /* most fields per exchange: a whole state 
 
 typedef struct halo {
   MPI_Comm comm;
-  int below, above; /* neighbouring ranks, MPI_PROC_NULL beyond an end of z */
-  int alone;        /* 1: a single rank, so nothing is exchanged */
+  int neighbour[SIDE_COUNT]; /* ranks below and above, MPI_PROC_NULL beyond an end of z */
+  int alone;                 /* 1: a single rank, so nothing is exchanged */
   const kernels *backend;
   kernels_context *context;
   transport transport;
@@ -35,9 +35,9 @@ typedef struct halo {
   kernels_event *halos_ready;
   int behind; /* 1: halo_pass has been called since the latest meeting */
   const field *fields[HALO_FIELDS];
-  int count;                                              /* fields in the current exchange; 0: none */
-  int planes;                                             /* planes of each */
-  MPI_Request up[2 * HALO_FIELDS], down[2 * HALO_FIELDS]; /* a receive and a send per message */
+  int count;                                         /* fields in the current exchange; 0: none */
+  int planes;                                        /* planes of each */
+  MPI_Request requests[SIDE_COUNT][2 * HALO_FIELDS]; /* to a side: a receive and a send per message */
   double wait_seconds; /* host time spent in halo_end since creation; TRANSPORT_PEER: it only enqueues */
   double last_seconds; /* of the latest exchange, from when its planes were computed; TRANSPORT_PEER: unknown
                         * to the host */

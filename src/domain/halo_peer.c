@@ -1,7 +1,6 @@
 #include "domain/halo_peer.h"
 
-status halo_peer_open(MPI_Comm comm, const field *like, int below, int above, halo_peer *peer) {
-  const int ranks[SIDE_COUNT] = {below, above};
+status halo_peer_open(MPI_Comm comm, const field *like, const int ranks[SIDE_COUNT], halo_peer *peer) {
   const int mine = like->shape.nz;
   peer->block_count = 0;
   CHECK(neighbours_open(comm, like->backend, like->context, ranks, &peer->neighbours));

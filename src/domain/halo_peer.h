@@ -29,9 +29,9 @@ typedef struct halo_peer {
   unsigned passed; /* number of the latest exchange of halo_peer_pass */
 } halo_peer;
 
-/* For fields with the backend and shape of `like`. below, above: neighbours, MPI_PROC_NULL beyond an end of
- * z. Collective over comm. STATUS_MPI, STATUS_DEVICE, STATUS_MEMORY; halo_peer_close even after an error. */
-status halo_peer_open(MPI_Comm comm, const field *like, int below, int above, halo_peer *peer);
+/* For fields with the backend and shape of `like`. ranks: neighbours, MPI_PROC_NULL beyond an end of z.
+ * Collective over comm. STATUS_MPI, STATUS_DEVICE, STATUS_MEMORY; halo_peer_close even after an error. */
+status halo_peer_open(MPI_Comm comm, const field *like, const int ranks[SIDE_COUNT], halo_peer *peer);
 
 /* Ends access to the neighbours' memory, when all work enqueued here is done; halo_peer_close also frees what
  * they had access to. Not collective; all ranks must have left before one closes, if they can. */
