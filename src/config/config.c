@@ -25,24 +25,24 @@ static const char *printable(const char *text, char *shown) {
   return shown;
 }
 
-static status fail(const char *path, int line, const char *subject, const char *format, va_list arguments) {
-  char what[3 * CONFIG_TEXT_SIZE], where[2 * CONFIG_TEXT_SIZE], shown[CONFIG_TEXT_SIZE],
-      name[CONFIG_TEXT_SIZE];
+static status fail(const config *config, int line, const char *subject, const char *format,
+                   va_list arguments) {
+  char what[3 * CONFIG_TEXT_SIZE], where[CONFIG_TEXT_SIZE], shown[CONFIG_TEXT_SIZE];
   (void)vsnprintf(what, sizeof what, format, arguments);
   if (line == CONFIG_LINE_OVERRIDE) {
     (void)snprintf(where, sizeof where, "command line");
   } else if (line == CONFIG_LINE_NONE) {
-    (void)snprintf(where, sizeof where, "%s", printable(path, name));
+    (void)snprintf(where, sizeof where, "%s", config->file);
   } else {
-    (void)snprintf(where, sizeof where, "%s:%d", printable(path, name), line);
+    (void)snprintf(where, sizeof where, "%s:%d", config->file, line);
   }
   return status_fail(STATUS_USAGE, "%s: %s: %s", where, printable(subject, shown), what);
 }
 
-status config_fail(const char *path, int line, const char *subject, const char *format, ...) {
+status config_fail(const config *config, int line, const char *subject, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  const status result = fail(path, line, subject, format, arguments);
+  const status result = fail(config, line, subject, format, arguments);
   va_end(arguments);
   return result;
 }
@@ -54,7 +54,7 @@ status config_refuse(const config *config, const char *section, const char *name
   (void)snprintf(subject, sizeof subject, "%s.%s = %s", section, name,
                  config_value_text(&config_keys[key], config, 9, value));
   va_start(arguments, format);
-  const status result = fail(config->file, config->line[key], subject, format, arguments);
+  const status result = fail(config, config->line[key], subject, format, arguments);
   va_end(arguments);
   return result;
 }
@@ -69,7 +69,7 @@ static const char *question(const char *section, const char *name, char *text) {
   return text;
 }
 
-static status fail_section(const char *path, int line, const char *section) {
+static status fail_section(const config *config, int line, const char *section) {
   char known[CONFIG_TEXT_SIZE] = "", subject[CONFIG_TEXT_SIZE], hint[CONFIG_TEXT_SIZE];
   config_guess guess = {.word = section};
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
@@ -80,12 +80,13 @@ static status fail_section(const char *path, int line, const char *section) {
   (void)snprintf(subject, sizeof subject, "[%s]", section);
   config_guess_offer(&guess, CONFIG_CONSTANTS);
   config_guess_offer(&guess, CONFIG_UNITS);
-  return config_fail(path, line, subject,
+  return config_fail(config, line, subject,
                      "unknown section; accepted: %s, " CONFIG_CONSTANTS ", " CONFIG_UNITS "%s", known,
                      question("", guess.best, hint));
 }
 
-static status fail_key(const char *path, int line, const char *section, const char *name, const char *value) {
+static status fail_key(const config *config, int line, const char *section, const char *name,
+                       const char *value) {
   char known[CONFIG_TEXT_SIZE] = "", subject[CONFIG_TEXT_SIZE], hint[CONFIG_TEXT_SIZE];
   config_guess guess = {.word = name};
   const char *home = "";
@@ -101,15 +102,15 @@ static status fail_key(const char *path, int line, const char *section, const ch
     }
   }
   (void)snprintf(subject, sizeof subject, "%s.%s = %s", section, name, value);
-  return config_fail(path, line, subject, "unknown key; accepted in [%s]: %s%s", section, known,
+  return config_fail(config, line, subject, "unknown key; accepted in [%s]: %s%s", section, known,
                      question(home, guess.best, hint));
 }
 
-static status fail_value(const char *path, int line, const config_key *key, const char *value,
+static status fail_value(const config *config, int line, const config_key *key, const char *value,
                          const char *wrong) {
   char subject[CONFIG_TEXT_SIZE], accepted[CONFIG_TEXT_SIZE], hint[CONFIG_TEXT_SIZE];
   (void)snprintf(subject, sizeof subject, "%s.%s = %s", key->section, key->name, value);
-  return config_fail(path, line, subject, "%s; accepted: %s%s", wrong, config_value_accepted(key, accepted),
+  return config_fail(config, line, subject, "%s; accepted: %s%s", wrong, config_value_accepted(key, accepted),
                      question("", config_value_guess(key, value), hint));
 }
 
@@ -122,8 +123,7 @@ static int given_there(const config *config, int line, int key) {
 
 /* Refuses a key that comes twice, or both keys of an alternative, in one source: the file or the command
  * line. A key on the command line replaces the file's, and the file's alternative to it. */
-static status settle_repetition(config_reading *reading, int line, int index) {
-  config *config = reading->config;
+static status settle_repetition(config *config, int line, int index) {
   const config_key *key = &config_keys[index];
   const int other = key->need == CONFIG_ALTERNATIVE ? config_key_find(key->section, key->other) : index;
   char subject[CONFIG_TEXT_SIZE], where[CONFIG_TEXT_SIZE] = "on the command line";
@@ -133,12 +133,11 @@ static status settle_repetition(config_reading *reading, int line, int index) {
                    config->line[config->line[index] != CONFIG_LINE_NONE ? index : other]);
   }
   if (given_there(config, line, index)) {
-    return config_fail(reading->path, line, subject, "repeated key, already %s; accepted: each key once",
-                       where);
+    return config_fail(config, line, subject, "repeated key, already %s; accepted: each key once", where);
   }
   if (given_there(config, line, other)) {
-    return config_fail(reading->path, line, subject, "%s.%s is %s; accepted: exactly one of the two",
-                       key->section, key->other, where);
+    return config_fail(config, line, subject, "%s.%s is %s; accepted: exactly one of the two", key->section,
+                       key->other, where);
   }
   if (other != index) {
     config_value_clear(&config_keys[other], config);
@@ -167,23 +166,22 @@ static void replace_others(config *config, int index) {
   }
 }
 
-static status set_value(config_reading *reading, int line, const char *section, const char *name,
-                        const char *value) {
-  if (strcmp(section, CONFIG_CONSTANTS) == 0) return config_constant_set(reading, line, name, value);
-  if (strcmp(section, CONFIG_UNITS) == 0) return config_unit_set(reading, line, name, value);
-  if (section[0] == '\0') return config_fail(reading->path, line, name, "a key before the first [section]");
-  if (!config_section_known(section)) return fail_section(reading->path, line, section);
+static status set_value(config *config, int line, const char *section, const char *name, const char *value) {
+  if (strcmp(section, CONFIG_CONSTANTS) == 0) return config_constant_set(config, line, name, value);
+  if (strcmp(section, CONFIG_UNITS) == 0) return config_unit_set(config, line, name, value);
+  if (section[0] == '\0') return config_fail(config, line, name, "a key before the first [section]");
+  if (!config_section_known(section)) return fail_section(config, line, section);
   const int index = config_key_find(section, name);
-  if (index < 0) return fail_key(reading->path, line, section, name, value);
-  CHECK(settle_repetition(reading, line, index));
-  const char *wrong = config_value_read(&config_keys[index], value, reading->config);
-  if (wrong != NULL) return fail_value(reading->path, line, &config_keys[index], value, wrong);
-  if (line == CONFIG_LINE_OVERRIDE) replace_others(reading->config, index);
+  if (index < 0) return fail_key(config, line, section, name, value);
+  CHECK(settle_repetition(config, line, index));
+  const char *wrong = config_value_read(&config_keys[index], value, config);
+  if (wrong != NULL) return fail_value(config, line, &config_keys[index], value, wrong);
+  if (line == CONFIG_LINE_OVERRIDE) replace_others(config, index);
   return STATUS_OK;
 }
 
 /* Refuses a list of points that a blank before a ';' ends early. */
-static status check_rest(const config_reading *reading, const ini_reader *ini) {
+static status check_rest(const config *config, const ini_reader *ini) {
   const int key = config_key_find(ini->section, ini->name);
   char subject[CONFIG_TEXT_SIZE];
   int count = 0;
@@ -191,23 +189,23 @@ static status check_rest(const config_reading *reading, const ini_reader *ini) {
       config_probes_read(ini->comment, NULL, &count) != NULL || count == 0)
     return STATUS_OK;
   (void)snprintf(subject, sizeof subject, "%s.%s", ini->section, ini->name);
-  return config_fail(reading->path, ini->line, subject,
+  return config_fail(config, ini->line, subject,
                      "'%s' is a comment, as a blank stands before its ';'; accepted: x y z; x y z",
                      ini->comment);
 }
 
-static status parse_text(config_reading *reading, const char *text) {
+static status parse_text(config *config, const char *text) {
   ini_reader ini;
   status result = STATUS_OK;
   CHECK(ini_open(text, &ini));
   ini_kind kind = INI_SECTION;
   while (kind != INI_END && result == STATUS_OK) {
     kind = ini_next(&ini);
-    if (kind == INI_FAULT) result = config_fail(reading->path, ini.line, ini.text, "%s", ini.fault);
-    if (kind == INI_PAIR) result = set_value(reading, ini.line, ini.section, ini.name, ini.value);
-    if (kind == INI_PAIR && result == STATUS_OK) result = check_rest(reading, &ini);
+    if (kind == INI_FAULT) result = config_fail(config, ini.line, ini.text, "%s", ini.fault);
+    if (kind == INI_PAIR) result = set_value(config, ini.line, ini.section, ini.name, ini.value);
+    if (kind == INI_PAIR && result == STATUS_OK) result = check_rest(config, &ini);
     if (kind == INI_SECTION && !config_section_known(ini.section))
-      result = fail_section(reading->path, ini.line, ini.section);
+      result = fail_section(config, ini.line, ini.section);
   }
   ini_close(&ini);
   return result;
@@ -244,7 +242,7 @@ static int trim(const char *from, size_t length, char *to, size_t size) {
 }
 
 /* Refuses a text that names no section; names the key that it may mean, "grid.nx" for "nx=64". */
-static status fail_override(const config_reading *reading, const char *text) {
+static status fail_override(const config *config, const char *text) {
   const size_t length = strcspn(text, "=");
   char hint[CONFIG_TEXT_SIZE] = "";
   for (int i = 0; i < CONFIG_KEY_COUNT && hint[0] == '\0'; i++) {
@@ -252,35 +250,34 @@ static status fail_override(const config_reading *reading, const char *text) {
     if (strlen(key->name) == length && strncmp(key->name, text, length) == 0)
       (void)question(key->section, key->name, hint);
   }
-  return config_fail(reading->path, CONFIG_LINE_OVERRIDE, text,
-                     "not understood; accepted: section.key=value%s", hint);
+  return config_fail(config, CONFIG_LINE_OVERRIDE, text, "not understood; accepted: section.key=value%s",
+                     hint);
 }
 
-static status apply_override(config_reading *reading, const char *text) {
+static status apply_override(config *config, const char *text) {
   enum { LONGEST_NAME = 64 };
   char section[LONGEST_NAME], name[LONGEST_NAME], value[2 * CONFIG_PATH_SIZE];
   const char *equal = strchr(text, '=');
   const char *dot = strchr(text, '.');
   if (equal == NULL || dot == NULL || dot > equal || dot == text || dot + 1 == equal)
-    return fail_override(reading, text);
+    return fail_override(config, text);
   if (!trim(text, (size_t)(dot - text), section, sizeof section) ||
       !trim(dot + 1, (size_t)(equal - dot - 1), name, sizeof name) ||
       !trim(equal + 1, strlen(equal + 1), value, sizeof value)) {
-    return config_fail(reading->path, CONFIG_LINE_OVERRIDE, text, "too long; accepted: section.key=value");
+    return config_fail(config, CONFIG_LINE_OVERRIDE, text, "too long; accepted: section.key=value");
   }
-  return set_value(reading, CONFIG_LINE_OVERRIDE, section, name, value);
+  return set_value(config, CONFIG_LINE_OVERRIDE, section, name, value);
 }
 
-static status load(config_reading *reading, int count, char *const overrides[]) {
+static status load(const char *path, int count, char *const overrides[], config *config) {
   const char *text = NULL;
-  CHECK(read_file(reading->path, &text));
-  CHECK(parse_text(reading, text));
-  for (int i = 0; i < count; i++) CHECK(apply_override(reading, overrides[i]));
-  return config_complete(reading);
+  CHECK(read_file(path, &text));
+  CHECK(parse_text(config, text));
+  for (int i = 0; i < count; i++) CHECK(apply_override(config, overrides[i]));
+  return config_complete(config, path);
 }
 
 static status load_whole(const char *path, int count, char *const overrides[], config *config) {
-  config_reading reading = {.config = config, .path = path};
   char shown[CONFIG_TEXT_SIZE];
   memset(config, 0, sizeof *config);
   (void)snprintf(config->file, sizeof config->file, "%.*s", CONFIG_FILE_SIZE - 1, printable(path, shown));
@@ -290,7 +287,7 @@ static status load_whole(const char *path, int count, char *const overrides[], c
   /* the decimal point is a point in every locale */
   const locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
   const locale_t before = uselocale(c);
-  const status result = load(&reading, count, overrides);
+  const status result = load(path, count, overrides, config);
   (void)uselocale(before);
   if (c != (locale_t)0) freelocale(c);
   return result;

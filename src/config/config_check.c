@@ -13,60 +13,56 @@ enum { FARTHEST = 1000 };
 static const char *const centers[3] = {"center_x", "center_y", "center_z"};
 
 /* Refuses a key's value, naming line and key. */
-static status key_fail(const config_reading *reading, int key, const char *value, const char *what) {
+static status key_fail(const config *c, int key, const char *value, const char *what) {
   char subject[2 * CONFIG_TEXT_SIZE];
   (void)snprintf(subject, sizeof subject, "%s.%s%s%s", config_keys[key].section, config_keys[key].name,
                  value[0] != '\0' ? " = " : "", value);
-  return config_fail(reading->path, reading->config->line[key], subject, "%s", what);
+  return config_fail(c, c->line[key], subject, "%s", what);
 }
 
 /* Default directory: runs/NAME for .../NAME.ini. A name of dots is refused, because it would mean runs/
  * itself or a folder above. */
-static status derive_directory(const config_reading *reading) {
-  const char *slash = strrchr(reading->path, '/');
-  const char *name = slash != NULL ? slash + 1 : reading->path;
+static status derive_directory(config *c, const char *path) {
+  const char *slash = strrchr(path, '/');
+  const char *name = slash != NULL ? slash + 1 : path;
   const char *dot = strrchr(name, '.');
   const int length = dot != NULL && dot != name ? (int)(dot - name) : (int)strlen(name);
   const int key = config_key_find("output", "directory");
   char text[CONFIG_TEXT_SIZE], what[CONFIG_TEXT_SIZE];
   (void)snprintf(text, sizeof text, "runs/%.*s", length, name);
-  const char *wrong = (int)strspn(name, ".") >= length
-                          ? "no directory of its own"
-                          : config_value_read(&config_keys[key], text, reading->config);
+  const char *wrong = (int)strspn(name, ".") >= length ? "no directory of its own"
+                                                       : config_value_read(&config_keys[key], text, c);
   if (wrong == NULL) return STATUS_OK;
   (void)snprintf(what, sizeof what,
                  "follows from the file's name: %s; accepted: another name, or output.directory itself",
                  wrong);
-  return key_fail(reading, key, text, what);
+  return key_fail(c, key, text, what);
 }
 
-/* The line numbers of an axis's key (part 0) and of the keys of its ends. */
-static int *line_of_end(config *c, int d, int part) {
+/* The key of an axis (part 0), or of one of its ends. */
+static int end_key(int d, int part) {
   static const char *const names[3][3] = {
       {"x", "x_low", "x_high"}, {"y", "y_low", "y_high"}, {"z", "z_low", "z_high"}};
-  return &c->line[config_key_find("boundary", names[d][part])];
+  return config_key_find("boundary", names[d][part]);
 }
 
 /* Derives the ends of an axis, from the axis's key or from one key per end; one source must not give both. On
  * the command line the axis replaces its ends. */
-static status derive_ends(const config_reading *reading, int d) {
-  config *const c = reading->config;
-  const int whole = *line_of_end(c, d, 0);
+static status derive_ends(config *c, int d) {
+  const int whole = c->line[end_key(d, 0)];
   for (int end = 0; end < 2; end++) {
-    int *part = line_of_end(c, d, 1 + end);
-    const int overridden = whole == CONFIG_LINE_OVERRIDE && *part > 0;
+    const int key = end_key(d, 1 + end);
+    int *part = &c->line[key];
     if (whole != CONFIG_LINE_NONE && *part != CONFIG_LINE_NONE &&
         (whole == CONFIG_LINE_OVERRIDE) == (*part == CONFIG_LINE_OVERRIDE)) {
-      return key_fail(reading, (int)(part - c->line), "", "the axis is given, too; accepted: one of the two");
+      return key_fail(c, key, "", "the axis is given, too; accepted: one of the two");
     }
-    if (overridden) *part = CONFIG_LINE_NONE;
+    if (whole == CONFIG_LINE_OVERRIDE && *part > 0) *part = CONFIG_LINE_NONE;
     if (*part == CONFIG_LINE_NONE) c->ends[d][end] = c->boundary[d];
   }
-  const int low = c->ends[d][0] == CONFIG_END_PERIODIC;
-  const int high = c->ends[d][1] == CONFIG_END_PERIODIC;
-  if (low != high) {
-    const int *part = line_of_end(c, d, *line_of_end(c, d, 1) != CONFIG_LINE_NONE ? 1 : 2);
-    return key_fail(reading, (int)(part - c->line), "",
+  if ((c->ends[d][0] == CONFIG_END_PERIODIC) != (c->ends[d][1] == CONFIG_END_PERIODIC)) {
+    const int part = c->line[end_key(d, 1)] != CONFIG_LINE_NONE ? 1 : 2;
+    return key_fail(c, end_key(d, part), "",
                     "one end of the axis is periodic and the other is not; accepted: both or none");
   }
   c->boundary[d] = c->ends[d][0];
@@ -74,18 +70,16 @@ static status derive_ends(const config_reading *reading, int d) {
 }
 
 /* Refuses an end, by the key that says what it is: of that end, or of its axis. */
-static status end_fail(const config_reading *reading, int d, int end, const char *value, const char *what) {
-  config *const c = reading->config;
-  const int part = *line_of_end(c, d, 1 + end) != CONFIG_LINE_NONE ? 1 + end : 0;
-  return key_fail(reading, (int)(line_of_end(c, d, part) - c->line), value, what);
+static status end_fail(const config *c, int d, int end, const char *value, const char *what) {
+  const int part = c->line[end_key(d, 1 + end)] != CONFIG_LINE_NONE ? 1 + end : 0;
+  return key_fail(c, end_key(d, part), value, what);
 }
 
 /* Refuses the kind of an end. */
-static status refuse_kind(const config_reading *reading, int d, int end) {
+static status refuse_kind(const config *c, int d, int end) {
 #define X(name, text, help) text,
   static const char *const names[] = {CONFIG_END_LIST(X)};
 #undef X
-  config *const c = reading->config;
   const unsigned kinds = equation_entries[c->equation].ends;
   char what[CONFIG_TEXT_SIZE] = "the equation has no such ends; accepted: periodic";
   for (size_t kind = 1; kind < sizeof names / sizeof names[0]; kind++)
@@ -98,26 +92,24 @@ static status refuse_kind(const config_reading *reading, int d, int end) {
     text_add(what, sizeof what, before, "%s", each->name);
     before = " or ";
   }
-  return end_fail(reading, d, end, names[wanted], what);
+  return end_fail(c, d, end, names[wanted], what);
 }
 
-static status check_kinds(const config_reading *reading) {
-  const config *c = reading->config;
+static status check_kinds(const config *c) {
   for (int d = 0; d < 3; d++) {
     for (int end = 0; end < 2 && problem_bounded(c, d); end++)
-      if (!(equation_entries[c->equation].ends >> c->ends[d][end] & 1U)) return refuse_kind(reading, d, end);
+      if (!(equation_entries[c->equation].ends >> c->ends[d][end] & 1U)) return refuse_kind(c, d, end);
   }
   return STATUS_OK;
 }
 
 /* Refuses ends that have a value where nothing spreads: pure advection knows the value where it enters
  * alone. */
-static status check_fixed(const config_reading *reading) {
-  const config *c = reading->config;
+static status check_fixed(const config *c) {
   const int spreads = c->diffusivity > 0.0 || !config_equation_uses(c, "diffusivity");
   for (int i = 0; i < 6 && !spreads; i++) {
     if (c->ends[i / 2][i % 2] == CONFIG_END_DIRICHLET)
-      return end_fail(reading, i / 2, i % 2, "dirichlet",
+      return end_fail(c, i / 2, i % 2, "dirichlet",
                       "physics.diffusivity is 0, so that nothing brings the value in; accepted: open, or a "
                       "diffusivity above 0");
   }
@@ -154,8 +146,7 @@ static void derive_absorption(config *c) {
   }
 }
 
-static status derive(const config_reading *reading) {
-  config *const c = reading->config;
+static status derive(config *c, const char *path) {
   config_flow_derive(c);
   double shortest = c->l[0];
   for (int d = 0; d < 3; d++) {
@@ -163,7 +154,7 @@ static status derive(const config_reading *reading) {
     if (c->l[d] < shortest) shortest = c->l[d];
   }
   if (!config_given(c, "initial", "width")) c->width = 0.1 * shortest;
-  if (!config_given(c, "output", "directory")) return derive_directory(reading);
+  if (!config_given(c, "output", "directory")) return derive_directory(c, path);
   return STATUS_OK;
 }
 
@@ -178,23 +169,22 @@ static int needs_nothing(const config *config, const config_key *key) {
   return step && (equation_is(config, EQUATION_LEAPS | EQUATION_GAS));
 }
 
-static status complete_key(const config_reading *reading, int index) {
+static status complete_key(config *c, int index) {
   const config_key *key = &config_keys[index];
   char accepted[CONFIG_TEXT_SIZE], what[2 * CONFIG_TEXT_SIZE];
   const int other = key->other != NULL ? config_key_find(key->section, key->other) : index;
-  const int other_given = reading->config->line[other] != CONFIG_LINE_NONE;
-  if (reading->config->line[index] != CONFIG_LINE_NONE || needs_nothing(reading->config, key))
-    return STATUS_OK;
+  const int other_given = c->line[other] != CONFIG_LINE_NONE;
+  if (c->line[index] != CONFIG_LINE_NONE || needs_nothing(c, key)) return STATUS_OK;
   const int neither = key->need == CONFIG_ALTERNATIVE && !other_given;
   if (key->need == CONFIG_DEFAULT || (neither && key->fallback != NULL)) {
-    (void)config_value_read(key, key->fallback, reading->config);
+    (void)config_value_read(key, key->fallback, c);
   } else if (key->need == CONFIG_REQUIRED) {
     (void)snprintf(what, sizeof what, "missing; accepted: %s", config_value_accepted(key, accepted));
-    return key_fail(reading, index, "", what);
+    return key_fail(c, index, "", what);
   } else if (neither && config_keys[other].fallback == NULL) {
     (void)snprintf(what, sizeof what, "missing, and so is %s.%s; exactly one of the two is needed",
                    key->section, key->other);
-    return key_fail(reading, index, "", what);
+    return key_fail(c, index, "", what);
   }
   return STATUS_OK;
 }
@@ -203,8 +193,7 @@ static status complete_key(const config_reading *reading, int index) {
  * any run has, up to 8 halo planes for 4 owned planes, and buffers. */
 enum { FIELDS_AT_MOST = 64 };
 
-static status check_size(const config_reading *reading) {
-  const config *c = reading->config;
+static status check_size(const config *c) {
   const int64_t plane = kernels_shape_make((int)c->n[0], (int)c->n[1], 1, 0, c->precision, 1).plane;
   const int64_t planes = c->n[2] + 2 * KERNELS_HALO;
   int64_t bytes;
@@ -213,7 +202,7 @@ static status check_size(const config_reading *reading) {
     char value[128];
     (void)snprintf(value, sizeof value, "%" PRId64 ", ny = %" PRId64 ", nz = %" PRId64, c->n[0], c->n[1],
                    c->n[2]);
-    return key_fail(reading, config_key_find("grid", "nx"), value,
+    return key_fail(c, config_key_find("grid", "nx"), value,
                     "fields of nx ny nz points have more bytes than 64 bits count; accepted: fewer points");
   }
   return STATUS_OK;
@@ -299,24 +288,24 @@ static status check_single(const config *c) {
                        fmin(first, second));
 }
 
-status config_complete(config_reading *reading) {
-  for (int i = 0; i < CONFIG_KEY_COUNT; i++) CHECK(complete_key(reading, i));
-  for (int d = 0; d < 3; d++) CHECK(derive_ends(reading, d));
-  CHECK(derive(reading));
-  derive_entering(reading->config);
-  derive_absorption(reading->config);
-  config_wave_derive(reading->config);
-  CHECK(check_size(reading));
-  CHECK(config_formulas_check(reading));
-  CHECK(check_kinds(reading));
-  CHECK(check_fixed(reading));
-  CHECK(check_ends(reading->config));
-  CHECK(config_wave_check(reading->config));
-  CHECK(config_flow_check(reading->config));
-  CHECK(check_waves(reading->config));
-  CHECK(check_place(reading->config));
-  CHECK(check_single(reading->config));
-  CHECK(check_level_set(reading->config));
-  CHECK(config_output_check(reading->config));
-  return check_steps(reading->config);
+status config_complete(config *c, const char *path) {
+  for (int i = 0; i < CONFIG_KEY_COUNT; i++) CHECK(complete_key(c, i));
+  for (int d = 0; d < 3; d++) CHECK(derive_ends(c, d));
+  CHECK(derive(c, path));
+  derive_entering(c);
+  derive_absorption(c);
+  config_wave_derive(c);
+  CHECK(check_size(c));
+  CHECK(config_formulas_check(c));
+  CHECK(check_kinds(c));
+  CHECK(check_fixed(c));
+  CHECK(check_ends(c));
+  CHECK(config_wave_check(c));
+  CHECK(config_flow_check(c));
+  CHECK(check_waves(c));
+  CHECK(check_place(c));
+  CHECK(check_single(c));
+  CHECK(check_level_set(c));
+  CHECK(config_output_check(c));
+  return check_steps(c);
 }

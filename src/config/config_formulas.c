@@ -101,20 +101,20 @@ static status check(const config *config, const char *section, const char *name,
 }
 
 /* Reads u, v, w as numbers. A file takes the place of formulas, too: then they are without effect. */
-static status check_numbers(const config_reading *reading) {
-  const int replaced = velocities_at(reading->config->velocity)->from == PROBLEM_FILE;
+static status check_numbers(config *config) {
+  const int replaced = velocities_at(config->velocity)->from == PROBLEM_FILE;
   for (int d = 0; d < 3; d++) {
     char subject[CONFIG_FORMULA_SIZE + CONFIG_TEXT_SIZE];
-    const char *wrong = config_component_read(reading->config, d);
-    if (wrong != NULL && replaced) reading->config->uniform[d] = 0.0;
+    const char *wrong = config_component_read(config, d);
+    if (wrong != NULL && replaced) config->uniform[d] = 0.0;
     if (wrong == NULL || replaced) {
-      memset(reading->config->component[d], 0, CONFIG_FORMULA_SIZE);
+      memset(config->component[d], 0, CONFIG_FORMULA_SIZE);
       continue;
     }
-    (void)snprintf(subject, sizeof subject, "velocity.%s = %s", components[d], reading->config->component[d]);
-    return config_fail(
-        reading->path, reading->config->line[config_key_find("velocity", components[d])], subject,
-        "%s; accepted: a number from -1e+30 to 1e+30; formulas with velocity.field = formula", wrong);
+    (void)snprintf(subject, sizeof subject, "velocity.%s = %s", components[d], config->component[d]);
+    return config_fail(config, config->line[config_key_find("velocity", components[d])], subject,
+                       "%s; accepted: a number from -1e+30 to 1e+30; formulas with velocity.field = formula",
+                       wrong);
   }
   return STATUS_OK;
 }
@@ -150,8 +150,7 @@ static status check_sources(const config *config) {
   return check(config, "source", "factor", config->source_factor, "t");
 }
 
-status config_formulas_check(const config_reading *reading) {
-  config *config = reading->config;
+status config_formulas_check(config *config) {
   for (int i = 0; i < medium_count(config); i++)
     if (config->medium[i][0] != '\0')
       CHECK(check(config, "medium", medium_names[i], config->medium[i], "xyz"));
@@ -161,7 +160,7 @@ status config_formulas_check(const config_reading *reading) {
     for (int d = 0; d < 3; d++) CHECK(check(config, "velocity", components[d], config->component[d], "xyz"));
     CHECK(check(config, "velocity", "factor", config->factor, "t"));
   } else {
-    CHECK(check_numbers(reading));
+    CHECK(check_numbers(config));
   }
   if (velocities_at(config->velocity)->from == PROBLEM_FILE && config->velocity_file[0] == '\0')
     return config_refuse(config, "velocity", "file", "missing; accepted: a path of an HDF5 file");

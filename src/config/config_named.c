@@ -10,49 +10,46 @@
 /* Bytes that no line of a file, axis or attribute shall have. */
 static const char unprintable[] = "\x01\x02\x03\x04\x05\x06\x07\b\t\n\v\f\r\x1b\x7f\"";
 
-status config_constant_set(config_reading *reading, int line, const char *name, const char *value) {
-  config *config = reading->config;
+status config_constant_set(config *config, int line, const char *name, const char *value) {
   char subject[2 * CONFIG_TEXT_SIZE];
   int i = 0;
   (void)snprintf(subject, sizeof subject, CONFIG_CONSTANTS ".%s = %s", name, value);
   if (!formula_name_free(name) || strlen(name) >= CONFIG_NAME_SIZE) {
-    return config_fail(reading->path, line, subject,
+    return config_fail(config, line, subject,
                        "not a name for a constant; accepted: a letter, then letters, digits or _, at most %d "
                        "bytes, and no name that formulas know already",
                        CONFIG_NAME_SIZE - 1);
   }
   while (i < config->constant_count && strcmp(config->constants[i].name, name) != 0) i++;
   if (i == CONFIG_MOST_CONSTANTS)
-    return config_fail(reading->path, line, subject, "too many; accepted: %d constants",
-                       CONFIG_MOST_CONSTANTS);
+    return config_fail(config, line, subject, "too many; accepted: %d constants", CONFIG_MOST_CONSTANTS);
   config_constant *constant = &config->constants[i];
   const int given = i < config->constant_count;
   if (given && (line == CONFIG_LINE_OVERRIDE) == (config->constant_line[i] == CONFIG_LINE_OVERRIDE))
-    return config_fail(reading->path, line, subject, "repeated; accepted: each constant once");
+    return config_fail(config, line, subject, "repeated; accepted: each constant once");
   const char *wrong = config_constant_read(value, &constant->value);
   if (wrong != NULL)
-    return config_fail(reading->path, line, subject, "%s; accepted: a number from -1e30 to 1e30", wrong);
+    return config_fail(config, line, subject, "%s; accepted: a number from -1e30 to 1e30", wrong);
   (void)snprintf(constant->name, sizeof constant->name, "%s", name);
   config->constant_line[i] = line;
   config->constant_count += !given;
   return STATUS_OK;
 }
 
-status config_unit_set(config_reading *reading, int line, const char *name, const char *value) {
-  config *config = reading->config;
+status config_unit_set(config *config, int line, const char *name, const char *value) {
   char subject[2 * CONFIG_TEXT_SIZE];
   int i = 0;
   (void)snprintf(subject, sizeof subject, CONFIG_UNITS ".%s = %s", name, value);
   while (i < config->unit_count && strcmp(config->units[i].name, name) != 0) i++;
   if (i == CONFIG_MOST_UNITS || strlen(name) >= CONFIG_NAME_SIZE || value[0] == '\0' ||
       strlen(value) >= CONFIG_NAME_SIZE || strpbrk(value, unprintable) != NULL)
-    return config_fail(reading->path, line, subject,
+    return config_fail(config, line, subject,
                        "not a unit; accepted: up to %d lines, length, time or a field = a word of at most %d "
                        "bytes",
                        CONFIG_MOST_UNITS, CONFIG_NAME_SIZE - 1);
   if (i < config->unit_count &&
       (line == CONFIG_LINE_OVERRIDE) == (config->unit_line[i] == CONFIG_LINE_OVERRIDE))
-    return config_fail(reading->path, line, subject, "repeated; accepted: each unit once");
+    return config_fail(config, line, subject, "repeated; accepted: each unit once");
   (void)snprintf(config->units[i].name, CONFIG_NAME_SIZE, "%s", name);
   (void)snprintf(config->units[i].text, CONFIG_NAME_SIZE, "%s", value);
   config->unit_line[i] = line;
@@ -127,7 +124,7 @@ status config_units_check(const config *config, int count, const char *const nam
     if (is_among(name, 2, always) || is_among(name, count, names) || is_among(name, others, derived))
       continue;
     (void)snprintf(subject, sizeof subject, CONFIG_UNITS ".%s = %s", name, config->units[i].text);
-    return config_fail(config->file, config->unit_line[i], subject,
+    return config_fail(config, config->unit_line[i], subject,
                        "nothing of this run has that name; accepted: %s", accepted);
   }
   return STATUS_OK;

@@ -108,18 +108,13 @@ int config_value_is_clear(const config_key *key, const config *config);
 /* Values of config.line that are not line numbers. */
 enum { CONFIG_LINE_NONE = 0, CONFIG_LINE_OVERRIDE = -1 };
 
-typedef struct config_reading {
-  config *config;
-  const char *path;
-} config_reading;
-
-/* Records "WHERE: SUBJECT: what is wrong"; WHERE is path:line or "command line". Returns STATUS_USAGE. */
-__attribute__((format(printf, 4, 5))) status config_fail(const char *path, int line, const char *subject,
+/* Records "WHERE: SUBJECT: what is wrong"; WHERE is file:line or "command line". Returns STATUS_USAGE. */
+__attribute__((format(printf, 4, 5))) status config_fail(const config *config, int line, const char *subject,
                                                          const char *format, ...);
 
 /* Set a constant, or a unit, that was given in a line. STATUS_USAGE. */
-status config_constant_set(config_reading *reading, int line, const char *name, const char *value);
-status config_unit_set(config_reading *reading, int line, const char *name, const char *value);
+status config_constant_set(config *config, int line, const char *name, const char *value);
+status config_unit_set(config *config, int line, const char *name, const char *value);
 
 /* Writes the value of `key` as in a file, numbers with `digits` digits, to text of CONFIG_PATH_SIZE bytes. */
 const char *config_value_text(const config_key *key, const config *config, int digits, char *text);
@@ -130,7 +125,7 @@ const char *config_value_text(const config_key *key, const config *config, int d
 int config_key_idle(const config *config, int key, int host_memory);
 
 /* Checks the formulas that the problem uses. */
-status config_formulas_check(const config_reading *reading);
+status config_formulas_check(config *config);
 
 /* Waves have defaults and conditions of their own: for time.scheme, time.courant. */
 void config_wave_derive(config *config);
@@ -143,7 +138,7 @@ status config_flow_check(const config *config);
 /* Checks what the run writes. */
 status config_output_check(const config *config);
 
-/* Completes defaults, then checks conditions on several keys. */
-status config_complete(config_reading *reading);
+/* Completes defaults, then checks conditions on several keys. path: of the file. */
+status config_complete(config *config, const char *path);
 
 #endif
