@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/log.h"
 #include "problems/cases.h"
@@ -54,40 +53,8 @@ void beyond_note(beyond_extremes *extremes, const bound *bound, const diagnostic
   if (has_left(&in, fmax(now->maximum - in.high, in.low - now->minimum), jump)) extremes->left = 1;
 }
 
-/* Index in one plane and local number of the plane of the first point with this value; 0 if there is none. */
-static status find_point(const field *field, const grid *grid, double value, int64_t at[3], int *found) {
-  const int64_t nx = grid->n[0], points = nx * grid->n[1];
-  const int single = field->shape.precision == PRECISION_SINGLE;
-  void *plane = malloc((size_t)points * kernels_element_size(field->shape.precision));
-  status result = plane != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for a plane");
-  *found = 0;
-  for (int z = 0; z < grid->nz && result == STATUS_OK && !*found; z++) {
-    result = field_load(field, z, 1, plane);
-    for (int64_t i = 0; i < points && result == STATUS_OK && !*found; i++) {
-      const double here = single ? (double)((const float *)plane)[i] : ((const double *)plane)[i];
-      if (here != value) continue;
-      *found = 1;
-      at[0] = i % nx;
-      at[1] = i / nx;
-      at[2] = grid->z0 + z;
-    }
-  }
-  free(plane);
-  return result;
-}
-
-/* [out] place: of the point with this value, the first along z. */
-static status find_place(const solver *solver, const field *field, double value, double place[3]) {
-  const grid *grid = &solver->grid;
-  int64_t at[3] = {0};
-  int found = 0, first = 0;
-  CHECK(agree(solver->comm, find_point(field, grid, value, at, &found)));
-  const int mine = found ? grid->rank : grid->ranks;
-  CHECK_MPI(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, solver->comm));
-  if (first == grid->ranks) first = 0;
-  CHECK_MPI(MPI_Bcast(at, 3, MPI_INT64_T, first, solver->comm));
-  for (int d = 0; d < 3; d++) place[d] = grid_position(grid, d, at[d]);
-  return STATUS_OK;
+static int is_equal(double value, double wanted) {
+  return value == wanted;
 }
 
 /* [out] factor: by how much values may have grown in this time where the velocity converges. A divergence of
@@ -126,7 +93,7 @@ static status describe(const bound *bound, const state *state, int64_t step, dou
     (void)snprintf(words, size, "was %.4g at step %" PRId64, value, when);
     return STATUS_OK;
   }
-  CHECK(find_place(bound->solver, &state->part[0], value, place));
+  CHECK(bound_place(bound->solver, &state->part[0], is_equal, value, place));
   (void)snprintf(words, size, "is %.4g at %.4g, %.4g, %.4g", value, place[0], place[1], place[2]);
   return STATUS_OK;
 }

@@ -3,6 +3,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "problems/cases.h"
 
@@ -188,4 +189,33 @@ const char *bound_excess(const bound *bound, const diagnostics_record *record, c
                    bound->from.background, norm, bound->from.norm, bound->from.time, most);
   }
   return text;
+}
+
+/* Its global index on this slab; INT64_MAX if there is none. */
+static status find_first(const field *field, const grid *grid, int (*is)(double value, double wanted),
+                         double wanted, int64_t *first) {
+  const int64_t points = grid->n[0] * grid->n[1];
+  double *plane = malloc((size_t)points * sizeof *plane);
+  status result = plane != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for a plane");
+  *first = INT64_MAX;
+  for (int z = 0; z < grid->nz && result == STATUS_OK && *first == INT64_MAX; z++) {
+    result = field_load_plane(field, z, plane);
+    for (int64_t i = 0; i < points && result == STATUS_OK && *first == INT64_MAX; i++)
+      if (is(plane[i], wanted)) *first = (grid->z0 + z) * points + i;
+  }
+  free(plane);
+  return result;
+}
+
+status bound_place(const solver *solver, const field *field, int (*is)(double value, double wanted),
+                   double wanted, double place[3]) {
+  const grid *grid = &solver->grid;
+  int64_t mine = 0, first = 0;
+  CHECK(agree(solver->comm, find_first(field, grid, is, wanted, &mine)));
+  CHECK_MPI(MPI_Allreduce(&mine, &first, 1, MPI_INT64_T, MPI_MIN, solver->comm));
+  if (first == INT64_MAX) first = 0;
+  const int64_t at[3] = {first % grid->n[0], first / grid->n[0] % grid->n[1],
+                         first / grid->n[0] / grid->n[1]};
+  for (int d = 0; d < 3; d++) place[d] = grid_position(grid, d, at[d]);
+  return STATUS_OK;
 }

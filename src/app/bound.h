@@ -39,6 +39,11 @@ int bound_keeps_constant(const bound *bound, int zero, double duration);
 /* The most that sources have added at a point, and to the norm, until a time. */
 double bound_supplied(const bound *bound, double time);
 
+/* [out] place: of the first point of a field, in z, y, x, whose value `is` one that is wanted. Collective.
+ * STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. */
+status bound_place(const solver *solver, const field *field, int (*is)(double value, double wanted),
+                   double wanted, double place[3]);
+
 /* Describes by how much a measured state has grown too far, or what in it is not finite; "" if all is well.
  * Not collective. */
 enum { BOUND_TEXT = 192 };

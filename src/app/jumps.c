@@ -19,7 +19,6 @@ typedef struct window {
   double time;
   formula *entering; /* boundary.value; NULL: nothing that could differ from the field enters */
   cases_velocity velocity;
-  void *loaded; /* a plane in the field's precision */
   double *plane[POINTS];
 } window;
 
@@ -82,24 +81,13 @@ static double largest_entering(const window *window, int d, int end, int64_t z, 
   return largest;
 }
 
-/* Loads local plane z, a halo plane or, if this rank has all planes, a periodic image, too. */
-static status load(const window *window, int z, double *plane) {
-  const grid *grid = window->grid;
-  const int64_t points = grid->n[0] * grid->n[1];
-  const int single = window->field->shape.precision == PRECISION_SINGLE;
-  if (grid->nz == grid->n[2]) z %= grid->nz;
-  CHECK(field_load(window->field, z, 1, single ? window->loaded : plane));
-  for (int64_t i = 0; i < points && single; i++) plane[i] = (double)((const float *)window->loaded)[i];
-  return STATUS_OK;
-}
-
 static status find(window *window, double height[3]) {
   const grid *grid = window->grid;
-  for (int k = 0; k < POINTS - 1; k++) CHECK(load(window, k, window->plane[k]));
+  for (int k = 0; k < POINTS - 1; k++) CHECK(field_load_plane(window->field, k, window->plane[k]));
   for (int z = 0; z < grid->nz; z++) {
     const int with_z = !grid->bounded[2] || grid->z0 + z + POINTS <= grid->n[2];
     double *const first = window->plane[0];
-    if (with_z) CHECK(load(window, z + POINTS - 1, window->plane[POINTS - 1]));
+    if (with_z) CHECK(field_load_plane(window->field, z + POINTS - 1, window->plane[POINTS - 1]));
     note_plane(window, with_z, height);
     for (int end = 0; end < 6 && window->entering != NULL; end++)
       height[end / 2] =
@@ -122,8 +110,7 @@ static status open_entering(window *window) {
 
 static status find_in_planes(window *window, double height[3]) {
   const size_t bytes = (size_t)(window->grid->n[0] * window->grid->n[1]) * sizeof(double);
-  window->loaded = malloc(bytes);
-  int held = window->loaded != NULL;
+  int held = 1;
   for (int k = 0; k < POINTS; k++) {
     window->plane[k] = malloc(bytes);
     held = held && window->plane[k] != NULL;
@@ -131,7 +118,6 @@ static status find_in_planes(window *window, double height[3]) {
   const status result =
       held ? find(window, height) : status_fail(STATUS_MEMORY, "no memory for planes of the initial state");
   for (int k = 0; k < POINTS; k++) free(window->plane[k]);
-  free(window->loaded);
   return result;
 }
 

@@ -1,7 +1,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "app/jumps.h"
@@ -36,40 +35,22 @@ static status check_bounded(const simulation *sim) {
   return what[0] == '\0' ? STATUS_OK : measure_blown_up(sim, what);
 }
 
-/* The lowest global index, in z, y, x, of a point of this slab at which a field is not positive; INT64_MAX if
- * there is none. */
-static status find_bad(const simulation *sim, const field *field, int64_t *place) {
-  const int64_t points = sim->grid.n[0] * sim->grid.n[1];
-  const int single = field->shape.precision == PRECISION_SINGLE;
-  void *plane = malloc((size_t)points * kernels_element_size(field->shape.precision));
-  status result = plane != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for a plane");
-  *place = INT64_MAX;
-  for (int z = 0; z < field->shape.nz && result == STATUS_OK && *place == INT64_MAX; z++) {
-    result = field_load(field, z, 1, plane);
-    for (int64_t i = 0; i < points && result == STATUS_OK && *place == INT64_MAX; i++) {
-      const double value = single ? (double)((const float *)plane)[i] : ((const double *)plane)[i];
-      if (!(value > 0.0)) *place = (sim->grid.z0 + z) * points + i;
-    }
-  }
-  free(plane);
-  return result;
+static int is_not_above(double value, double least) {
+  return !(value > least);
 }
 
 /* Refuses values of unknowns that must be positive, with the first place. Collective: every rank has the same
  * measurement. */
 static status check_positive(simulation *sim) {
   const equation *equation = sim->solver.equation;
-  const int64_t *n = sim->grid.n;
   for (int f = 0; f < equation->unknowns; f++) {
     if (!(equation->positive >> f & 1U) || sim->latest.field[f].minimum > 0.0) continue;
-    int64_t mine = 0, first = 0;
+    double place[3];
     char what[192];
-    CHECK(agree(sim->comm, find_bad(sim, &state_of(sim)->part[f], &mine)));
-    CHECK_MPI(MPI_Allreduce(&mine, &first, 1, MPI_INT64_T, MPI_MIN, sim->comm));
-    (void)snprintf(
-        what, sizeof what, "%s is %.6g at least; it is not positive at x = %.6g, y = %.6g, z = %.6g",
-        equation->names[f], sim->latest.field[f].minimum, grid_position(&sim->grid, 0, first % n[0]),
-        grid_position(&sim->grid, 1, first / n[0] % n[1]), grid_position(&sim->grid, 2, first / n[0] / n[1]));
+    CHECK(bound_place(&sim->solver, &state_of(sim)->part[f], is_not_above, 0.0, place));
+    (void)snprintf(what, sizeof what,
+                   "%s is %.6g at least; it is not positive at x = %.6g, y = %.6g, z = %.6g",
+                   equation->names[f], sim->latest.field[f].minimum, place[0], place[1], place[2]);
     return measure_blown_up(sim, what);
   }
   return STATUS_OK;

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/agree.h"
 #include "base/log.h"
@@ -36,7 +35,6 @@ typedef struct window {
   const subject *subject;
   precision precision;
   double range[2];  /* of the planes that were evaluated */
-  void *loaded;     /* a plane in the field's precision */
   double *plane[3]; /* z, z + 1, z + 2 */
 } window;
 
@@ -99,21 +97,9 @@ static void evaluate(window *window, int z, double *plane) {
   window->range[1] = high;
 }
 
-/* Loads local plane z, a halo plane or, if this rank has all planes, a periodic image, too. */
 static status load(window *window, int z, double *plane) {
-  const grid *grid = window->grid;
-  const int64_t points = grid->n[0] * grid->n[1];
-  if (grid->nz == grid->n[2]) z %= grid->nz;
-  if (window->subject->row != NULL) {
-    evaluate(window, z, plane);
-    return STATUS_OK;
-  }
-  CHECK(field_load(window->subject->field, z, 1, window->loaded));
-  if (window->precision == PRECISION_DOUBLE) {
-    memcpy(plane, window->loaded, (size_t)points * sizeof *plane);
-  } else {
-    for (int64_t i = 0; i < points; i++) plane[i] = (double)((const float *)window->loaded)[i];
-  }
+  if (window->subject->row == NULL) return field_load_plane(window->subject->field, z, plane);
+  evaluate(window, z, plane);
   return STATUS_OK;
 }
 
@@ -134,8 +120,7 @@ static status add_planes(window *window, sums *sums) {
 
 static status find_sums(window *window, sums *sums) {
   const size_t points = (size_t)(window->grid->n[0] * window->grid->n[1]);
-  window->loaded = malloc(points * sizeof(double));
-  int held = window->loaded != NULL;
+  int held = 1;
   for (int k = 0; k < 3; k++) {
     window->plane[k] = malloc(points * sizeof(double));
     held = held && window->plane[k] != NULL;
@@ -144,7 +129,6 @@ static status find_sums(window *window, sums *sums) {
                             ? add_planes(window, sums)
                             : status_fail(STATUS_MEMORY, "no memory for planes of %s", window->subject->name);
   for (int k = 0; k < 3; k++) free(window->plane[k]);
-  free(window->loaded);
   return result;
 }
 
@@ -251,21 +235,16 @@ static void find_in_layers(const config *config, const grid *grid, int64_t z, co
 status unresolved_layers(MPI_Comm comm, const config *config, const grid *grid, const field *initial) {
   static const double least = 1e-3; /* share of the largest value that is worth a word */
   const size_t points = (size_t)(grid->n[0] * grid->n[1]);
-  const subject subject = {.name = initial_name, .field = initial};
-  window window = {.grid = grid, .subject = &subject, .precision = config->precision};
   double largest[2] = {0.0, 0.0};
   if (!config_layered(config)) return STATUS_OK;
-  window.loaded = malloc(points * sizeof(double));
   double *plane = malloc(points * sizeof *plane);
-  status result = window.loaded != NULL && plane != NULL
-                      ? STATUS_OK
-                      : status_fail(STATUS_MEMORY, "no memory for planes of %s", initial_name);
+  status result =
+      plane != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for planes of %s", initial_name);
   for (int z = 0; z < grid->nz && result == STATUS_OK; z++) {
-    result = load(&window, z, plane);
+    result = field_load_plane(initial, z, plane);
     if (result == STATUS_OK) find_in_layers(config, grid, grid->z0 + z, plane, largest);
   }
   free(plane);
-  free(window.loaded);
   CHECK(agree(comm, result));
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, largest, 2, MPI_DOUBLE, MPI_MAX, comm));
   if (largest[0] > least * largest[1])

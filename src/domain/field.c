@@ -279,6 +279,12 @@ status field_load_points(const field *field, int z, const int64_t first[2], cons
   return STATUS_OK;
 }
 
+status field_load_plane(const field *field, int z, double *host) {
+  const kernels_shape *shape = &field->shape;
+  const int64_t first[2] = {0, 0}, count[2] = {shape->nx, shape->ny};
+  return field_load_points(field, shape->whole ? z % shape->nz : z, first, count, 1, PRECISION_DOUBLE, host);
+}
+
 status field_copy(const field *field, void *staging) {
   const size_t bytes = (size_t)field->shape.nz * field_plane_bytes(field);
   CHECK(field->backend->memory_copy(field->context, QUEUE_MAIN, staging, field_plane(field, 0), bytes));

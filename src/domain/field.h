@@ -82,6 +82,10 @@ status field_load_cut(const field *field, axis along, int at, void *host);
 status field_load_points(const field *field, int z, const int64_t first[2], const int64_t count[2],
                          int64_t stride, precision precision, void *host);
 
+/* The same of all points of a plane in double. It may be a halo plane or, where kernels wrap around, a
+ * periodic image. */
+status field_load_plane(const field *field, int z, double *host);
+
 /* Copies the owned planes with their padding to nz * field_plane_bytes of staging memory. On queue MAIN;
  * waits. */
 status field_copy(const field *field, void *staging);
