@@ -35,19 +35,10 @@ static int planes_of(const remembered *r, int rank) {
                grid_slab_start(grid->n[2], grid->ranks, rank));
 }
 
-/* Bytes beside an end of z, and the rank that has them. */
+/* Bytes beside an end of z that this rank has: the first one has the low end, the last one the high end. */
 static size_t end_bytes(const remembered *r, int end) {
-  return (size_t)r->memory.ends[end] * r->element;
-}
-
-static int end_rank(const remembered *r, int end) {
-  return end == GRID_LOW ? 0 : r->solver->grid.ranks - 1;
-}
-
-static char *own_end(const remembered *r, int end) {
-  const int rank = r->solver->grid.rank;
-  char *at = r->mine + (size_t)(planes_of(r, rank) + 2 * r->memory.beyond) * r->plane;
-  return end == GRID_HIGH && rank == 0 ? at + end_bytes(r, GRID_LOW) : at;
+  const grid *grid = &r->solver->grid;
+  return grid->rank == (end == GRID_LOW ? 0 : grid->ranks - 1) ? (size_t)r->memory.ends[end] * r->element : 0;
 }
 
 /* Collective. */
@@ -57,10 +48,8 @@ static status open_memory(const solver *solver, remembered *r) {
   r->element = kernels_element_size(solver->config->precision);
   r->number = solver->config->precision == PRECISION_SINGLE ? MPI_FLOAT : MPI_DOUBLE;
   r->plane = (size_t)r->memory.plane * r->element;
-  size_t bytes = (size_t)(grid->nz + 2 * r->memory.beyond) * r->plane + 1;
-  for (int end = 0; end < GRID_ENDS; end++) {
-    if (end_rank(r, end) == grid->rank) bytes += end_bytes(r, end);
-  }
+  const size_t bytes = (size_t)(grid->nz + 2 * r->memory.beyond) * r->plane + 1 + end_bytes(r, GRID_LOW) +
+                       end_bytes(r, GRID_HIGH);
   r->mine = calloc(1, bytes);
   CHECK(agree(solver->comm,
               r->mine != NULL ? STATUS_OK
@@ -76,36 +65,23 @@ static status close_memory(remembered *r, status result) {
   return result;
 }
 
-/* The numbers beside an end of z, to or from another rank. */
-static status send(const remembered *r, int end, const void *values, int rank) {
-  CHECK_MPI(MPI_Send(values, (int)r->memory.ends[end], r->number, rank, TAG_END, r->solver->comm));
-  return STATUS_OK;
-}
-
-static status receive(const remembered *r, int end, void *values, int rank) {
-  CHECK_MPI(MPI_Recv(values, (int)r->memory.ends[end], r->number, rank, TAG_END, r->solver->comm,
-                     MPI_STATUS_IGNORE));
-  return STATUS_OK;
-}
-
-/* Moves the numbers beside an end of z to rank 0 (`up`), or from it. all: on rank 0 those of this end. */
-static status move_end(const remembered *r, int end, char *all, int up) {
-  const int owner = end_rank(r, end), rank = r->solver->grid.rank;
-  const size_t bytes = end_bytes(r, end);
-  if (bytes == 0 || (rank != 0 && rank != owner)) return STATUS_OK;
-  char *mine = rank == owner ? own_end(r, end) : NULL;
-  if (owner == 0) {
-    memcpy(up ? all : mine, up ? mine : all, bytes);
-    return STATUS_OK;
-  }
-  if (rank == owner) return up ? send(r, end, mine, 0) : receive(r, end, mine, 0);
-  return up ? receive(r, end, all, owner) : send(r, end, all, owner);
-}
-
+/* Moves the numbers beside the ends of z to rank 0 (`up`), or from it. all: on rank 0 all numbers. */
 static status move_ends(const remembered *r, char *all, int up) {
-  char *low = all != NULL ? all + (size_t)r->solver->grid.n[2] * r->plane : NULL;
-  CHECK(move_end(r, GRID_LOW, low, up));
-  return move_end(r, GRID_HIGH, low != NULL ? low + end_bytes(r, GRID_LOW) : NULL, up);
+  const grid *grid = &r->solver->grid;
+  const int last = grid->ranks - 1, count = (int)r->memory.ends[GRID_HIGH];
+  char *mine = r->mine + (size_t)(grid->nz + 2 * r->memory.beyond) * r->plane;
+  char *whole = all != NULL ? all + (size_t)grid->n[2] * r->plane : NULL;
+  if (grid->rank == 0)
+    memcpy(up ? whole : mine, up ? mine : whole, end_bytes(r, GRID_LOW) + end_bytes(r, GRID_HIGH));
+  if (last == 0 || count == 0 || (grid->rank != 0 && grid->rank != last)) return STATUS_OK;
+  char *high = grid->rank == 0 ? whole + end_bytes(r, GRID_LOW) : mine;
+  const int other = grid->rank == 0 ? last : 0;
+  if (up == (grid->rank == last)) {
+    CHECK_MPI(MPI_Send(high, count, r->number, other, TAG_END, r->solver->comm));
+  } else {
+    CHECK_MPI(MPI_Recv(high, count, r->number, other, TAG_END, r->solver->comm, MPI_STATUS_IGNORE));
+  }
+  return STATUS_OK;
 }
 
 static status gather_all(const remembered *r, char *all) {

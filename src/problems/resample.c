@@ -15,15 +15,17 @@ typedef struct around {
   int linear;   /* only these two count */
 } around;
 
-typedef struct resampler {
+/* To points a plane is interpolated along x and y, then along z. To cells it is interpolated along z first:
+ * of a fine dataset fewer values have to be held then. */
+typedef struct resample_cells {
   const dataset *source;
   const dataset_place *place;
   const grid *grid;
   resample_fit fit[3];
-  around *along[2];              /* for x and y, one per index */
-  double *plane;                 /* a plane of the source */
+  around *along[2];              /* for x and y, one per index, or per part of each cell */
+  double *plane;                 /* a plane of the source, to cells at a place between two of them */
   double *rows;                  /* that plane at this grid's x */
-  double *ring;                  /* RESAMPLE_POINTS such planes at this grid's x and y */
+  double *ring;                  /* RESAMPLE_POINTS such planes, to points at this grid's x and y */
   int64_t held[RESAMPLE_POINTS]; /* their indices, not wrapped */
 } resampler;
 
@@ -119,21 +121,25 @@ static around find_within(const resampler *r, int d, int64_t i, int part) {
   return find_around(r, d, (position){(int64_t)floor(x), x - floor(x)}, spacing < r->grid->h[d]);
 }
 
-static status open_resampler(const dataset *source, const dataset_place *place, const grid *grid,
+/* parts: of a cell along each axis; 0: to points. */
+static status open_resampler(const dataset *source, const dataset_place *place, const grid *grid, int parts,
                              resampler *r) {
-  const size_t nx = (size_t)grid->n[0], ny = (size_t)grid->n[1];
+  const int each = parts > 0 ? parts : 1;
+  const size_t nx = (size_t)grid->n[0] * (size_t)each, ny = (size_t)grid->n[1];
   const size_t mx = (size_t)source->n[0], my = (size_t)source->n[1];
   *r = (resampler){.source = source, .place = place, .grid = grid};
   for (int d = 0; d < 3; d++) r->fit[d] = resample_fit_of(place, grid, d, source->n[d]);
   for (int d = 0; d < 2; d++) {
-    r->along[d] = malloc((size_t)grid->n[d] * sizeof *r->along[d]);
-    for (int64_t i = 0; i < grid->n[d] && r->along[d] != NULL; i++)
-      r->along[d][i] = find_around(r, d, find_position(r, d, i), 0);
+    const int64_t count = grid->n[d] * each;
+    r->along[d] = malloc((size_t)count * sizeof *r->along[d]);
+    for (int64_t i = 0; i < count && r->along[d] != NULL; i++)
+      r->along[d][i] = parts > 0 ? find_within(r, d, i / parts, (int)(i % parts))
+                                 : find_around(r, d, find_position(r, d, i), 0);
   }
   for (int k = 0; k < RESAMPLE_POINTS; k++) r->held[k] = INT64_MIN;
   r->plane = malloc(mx * my * sizeof(double));
   r->rows = malloc(nx * my * sizeof(double));
-  r->ring = malloc(RESAMPLE_POINTS * nx * ny * sizeof(double));
+  r->ring = malloc(RESAMPLE_POINTS * (parts > 0 ? mx * my : nx * ny) * sizeof(double));
   if (r->along[0] != NULL && r->along[1] != NULL && r->plane != NULL && r->rows != NULL && r->ring != NULL)
     return STATUS_OK;
   return status_fail(STATUS_MEMORY, "%s = %s: no memory for planes of its grid", source->key, source->path);
@@ -172,16 +178,24 @@ static void resample_plane(const resampler *r, double *result) {
   }
 }
 
+static status read_plane(const resampler *r, int64_t z, double *plane) {
+  CHECK(dataset_read(r->source, PRECISION_DOUBLE, z, 1, plane));
+  return dataset_check_values(r->source, PRECISION_DOUBLE, z, 1, plane, PROBLEM_LARGEST);
+}
+
+/* The place in the ring of a plane of the source. */
+static int64_t slot_of(int64_t wanted) {
+  return (wanted % RESAMPLE_POINTS + RESAMPLE_POINTS) % RESAMPLE_POINTS;
+}
+
 /* [out] planes: the source's planes around one of this grid's, interpolated to this grid's x and y. */
 static status find_planes(resampler *r, const around *around, const double *planes[RESAMPLE_POINTS]) {
-  const size_t plane = (size_t)(r->grid->n[0] * r->grid->n[1]);
+  const int64_t plane = r->grid->n[0] * r->grid->n[1];
   for (int k = 0; k < RESAMPLE_POINTS; k++) {
-    const int64_t wanted = around->first + k;
-    const size_t slot = (size_t)(((wanted % RESAMPLE_POINTS) + RESAMPLE_POINTS) % RESAMPLE_POINTS);
+    const int64_t wanted = around->first + k, slot = slot_of(wanted);
     planes[k] = r->ring + slot * plane;
     if (r->held[slot] == wanted) continue;
-    CHECK(dataset_read(r->source, PRECISION_DOUBLE, around->at[k], 1, r->plane));
-    CHECK(dataset_check_values(r->source, PRECISION_DOUBLE, around->at[k], 1, r->plane, PROBLEM_LARGEST));
+    CHECK(read_plane(r, around->at[k], r->plane));
     resample_plane(r, r->ring + slot * plane);
     r->held[slot] = wanted;
   }
@@ -210,7 +224,7 @@ status resample_planes(const dataset *source, const dataset_place *place, const 
                        precision precision, void *planes) {
   const size_t bytes = (size_t)(grid->n[0] * grid->n[1]) * kernels_element_size(precision);
   resampler r;
-  status result = open_resampler(source, place, grid, &r);
+  status result = open_resampler(source, place, grid, 0, &r);
   for (int64_t i = 0; i < grid->nz + 2 * KERNELS_HALO && result == STATUS_OK; i++) {
     int64_t z = grid->z0 - KERNELS_HALO + i;
     if (!wraps(&r, 2)) z = (z + grid->n[2]) % grid->n[2];
@@ -220,45 +234,17 @@ status resample_planes(const dataset *source, const dataset_place *place, const 
   return result;
 }
 
-/* Planes are interpolated along z first: of a fine dataset fewer values have to be held then. */
-struct resample_cells {
-  resampler of;
-  around *within[2]; /* of x and y: one for each part */
-  double *planes;    /* RESAMPLE_POINTS planes of the source; `of.held`: their indices, not wrapped */
-};
-
 status resample_cells_open(const dataset *source, const dataset_place *place, const grid *grid,
                            resample_cells **cells) {
-  const size_t plane = (size_t)source->n[0] * (size_t)source->n[1];
-  resample_cells *c = *cells = calloc(1, sizeof *c);
-  int complete = c != NULL;
-  if (complete) c->of = (resampler){.source = source, .place = place, .grid = grid};
-  for (int d = 0; d < 3 && complete; d++) c->of.fit[d] = resample_fit_of(place, grid, d, source->n[d]);
-  for (int k = 0; k < RESAMPLE_POINTS && complete; k++) c->of.held[k] = INT64_MIN;
-  for (int d = 0; d < 2 && complete; d++) {
-    const int64_t count = grid->n[d] * RESAMPLE_PARTS;
-    c->within[d] = malloc((size_t)count * sizeof *c->within[d]);
-    complete = c->within[d] != NULL;
-    for (int64_t i = 0; i < count && complete; i++)
-      c->within[d][i] = find_within(&c->of, d, i / RESAMPLE_PARTS, (int)(i % RESAMPLE_PARTS));
-  }
-  if (complete) {
-    c->planes = malloc(RESAMPLE_POINTS * plane * sizeof(double));
-    c->of.plane = malloc(plane * sizeof(double));
-    c->of.rows = malloc((size_t)grid->n[0] * RESAMPLE_PARTS * (size_t)source->n[1] * sizeof(double));
-    complete = c->planes != NULL && c->of.plane != NULL && c->of.rows != NULL;
-  }
-  if (complete) return STATUS_OK;
-  resample_cells_close(c);
+  resampler *r = *cells = calloc(1, sizeof *r);
+  if (r != NULL && open_resampler(source, place, grid, RESAMPLE_PARTS, r) == STATUS_OK) return STATUS_OK;
+  resample_cells_close(r);
   *cells = NULL;
   return status_fail(STATUS_MEMORY, "%s = %s: no memory for planes of its grid", source->key, source->path);
 }
 
 void resample_cells_close(resample_cells *cells) {
-  if (cells == NULL) return;
-  for (int d = 0; d < 2; d++) free(cells->within[d]);
-  free(cells->planes);
-  close_resampler(&cells->of);
+  if (cells != NULL) close_resampler(cells);
   free(cells);
 }
 
@@ -295,20 +281,16 @@ static double weighed_along(const around *around, const double *values, int64_t 
   return weighed(around, f);
 }
 
-/* The source at a place along z, in `of.plane`. */
-static status find_section(resample_cells *c, const around *around) {
-  const resampler *r = &c->of;
+/* The source at a place along z, in `plane`. */
+static status find_section(resampler *r, const around *around) {
   const int64_t plane = r->source->n[0] * r->source->n[1];
   const double *planes[RESAMPLE_POINTS];
   for (int k = 0; k < RESAMPLE_POINTS; k++) {
-    const int64_t wanted = around->first + k, at = around->at[k];
-    const int64_t slot = (wanted % RESAMPLE_POINTS + RESAMPLE_POINTS) % RESAMPLE_POINTS;
-    double *const held = c->planes + slot * plane;
-    planes[k] = held;
+    const int64_t wanted = around->first + k, slot = slot_of(wanted);
+    planes[k] = r->ring + slot * plane;
     if ((around->weight[k] == 0.0 && around->linear) || r->held[slot] == wanted) continue;
-    CHECK(dataset_read(r->source, PRECISION_DOUBLE, at, 1, held));
-    CHECK(dataset_check_values(r->source, PRECISION_DOUBLE, at, 1, held, PROBLEM_LARGEST));
-    c->of.held[slot] = wanted;
+    CHECK(read_plane(r, around->at[k], r->ring + slot * plane));
+    r->held[slot] = wanted;
   }
 #pragma omp parallel for schedule(static)
   for (int64_t i = 0; i < plane; i++) {
@@ -321,21 +303,20 @@ static status find_section(resample_cells *c, const around *around) {
 }
 
 status resample_cells_plane(resample_cells *cells, int64_t z, int part, double *values) {
-  const resampler *r = &cells->of;
+  resampler *const r = cells;
   const int64_t nx = r->grid->n[0] * RESAMPLE_PARTS, ny = r->grid->n[1] * RESAMPLE_PARTS;
   const int64_t mx = r->source->n[0], my = r->source->n[1], n = r->grid->n[2];
   const around along_z = find_within(r, 2, (z % n + n) % n, part);
-  CHECK(find_section(cells, &along_z));
+  CHECK(find_section(r, &along_z));
 #pragma omp parallel
   {
 #pragma omp for schedule(static)
     for (int64_t y = 0; y < my; y++)
       for (int64_t x = 0; x < nx; x++)
-        r->rows[y * nx + x] = weighed_along(&cells->within[0][x], r->plane + y * mx, 1);
+        r->rows[y * nx + x] = weighed_along(&r->along[0][x], r->plane + y * mx, 1);
 #pragma omp for schedule(static)
     for (int64_t y = 0; y < ny; y++)
-      for (int64_t x = 0; x < nx; x++)
-        values[y * nx + x] = weighed_along(&cells->within[1][y], r->rows + x, nx);
+      for (int64_t x = 0; x < nx; x++) values[y * nx + x] = weighed_along(&r->along[1][y], r->rows + x, nx);
   }
   return STATUS_OK;
 }
