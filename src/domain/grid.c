@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include <inttypes.h>
+#include <string.h>
 
 int64_t grid_slab_start(int64_t nz, int ranks, int rank) {
   const int64_t planes = nz / ranks;
@@ -25,7 +26,7 @@ static status cut(const int64_t n[3], int ranks, int rank, grid *grid) {
     grid->n[d] = n[d];
     grid->bounded[d] = 0;
     for (int end = 0; end < GRID_ENDS; end++)
-      for (int i = 0; i < GRID_CLOSURE; i++) grid->weights[d][end][i] = 1.0;
+      for (int i = 0; i < CLOSURE_ROWS; i++) grid->weights[d][end][i] = 1.0;
   }
   grid->rank = rank;
   grid->ranks = ranks;
@@ -104,13 +105,8 @@ kernels_ends grid_kernels_ends(const grid *grid) {
 }
 
 const kernels_weights *grid_kernels_weights(const grid *grid, kernels_weights *weights) {
-  int bounded = 0;
-  for (int d = 0; d < 2; d++) {
-    bounded = bounded || grid->bounded[d];
-    for (int end = 0; end < GRID_ENDS; end++)
-      for (int i = 0; i < GRID_CLOSURE; i++) weights->of[d][end][i] = grid->weights[d][end][i];
-  }
-  return bounded ? weights : NULL;
+  memcpy(weights->of, grid->weights, sizeof weights->of); /* of x and y */
+  return grid->bounded[0] || grid->bounded[1] ? weights : NULL;
 }
 
 int grid_neighbour(const grid *grid, int side) {
@@ -129,8 +125,8 @@ double grid_position(const grid *grid, int axis, int64_t i) {
 
 double grid_weight(const grid *grid, int axis, int64_t i) {
   const int64_t from_high = grid->n[axis] - 1 - i;
-  if (i < GRID_CLOSURE) return grid->weights[axis][GRID_LOW][i];
-  return from_high < GRID_CLOSURE ? grid->weights[axis][GRID_HIGH][from_high] : 1.0;
+  if (i < CLOSURE_ROWS) return grid->weights[axis][GRID_LOW][i];
+  return from_high < CLOSURE_ROWS ? grid->weights[axis][GRID_HIGH][from_high] : 1.0;
 }
 
 int64_t grid_nearest(const grid *grid, int axis, double position) {

@@ -8,10 +8,6 @@
 /* The ends of an axis. */
 enum { GRID_LOW, GRID_HIGH, GRID_ENDS };
 
-/* Number of points beside an end whose quadrature weights may differ from 1, as in the closures of order
- * 8. */
-enum { GRID_CLOSURE = CLOSURE_ROWS };
-
 /* The global grid and this rank's slab of it. Pure arithmetic: no MPI, no allocation, constant once made.
  * Point i of an axis of length l lies at i h, where
  *
@@ -24,7 +20,7 @@ typedef struct grid {
   double l[3];                                /* lengths */
   double h[3];                                /* spacings */
   int bounded[3];                             /* 1: the axis has two ends; 0: it is periodic */
-  double weights[3][GRID_ENDS][GRID_CLOSURE]; /* of the points beside each end, the outermost first */
+  double weights[3][GRID_ENDS][CLOSURE_ROWS]; /* of the points beside each end, the outermost first */
   int rank;                                   /* number of this slab, 0 .. ranks-1, ascending in z */
   int ranks;
   int64_t z0; /* global index of the first owned plane */
