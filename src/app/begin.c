@@ -149,7 +149,6 @@ static status find_files(simulation *sim) {
   return STATUS_OK;
 }
 
-/* Rank 0: makes the table of hashes, if one is asked for. */
 static status create_hashes(simulation *sim) {
   const equation *equation = sim->solver.equation;
   if (sim->config->hash_every == 0) return STATUS_OK;
@@ -157,14 +156,12 @@ static status create_hashes(simulation *sim) {
                        &sim->hashes);
 }
 
-/* Refuses names of fields that the equation does not have. */
 static status check_names(const simulation *sim) {
   const equation *equation = equation_of(sim->config);
   CHECK(agree(sim->comm, config_units_check(sim->config, equation->unknowns, equation->names)));
   return agree(sim->comm, statistics_check(sim->config, equation->unknowns, equation->names));
 }
 
-/* Everything that can fail before a file is written. */
 status begin_prepare(simulation *sim) {
   const config *config = sim->config;
   const kernels *backend = NULL;
@@ -299,11 +296,6 @@ status simulation_validate(MPI_Comm comm, const config *config) {
   return STATUS_OK;
 }
 
-/* Rank 0: opens the run directory and prepares it for a fresh or a resumed run. */
-static status open_directory(simulation *sim) {
-  return agree(sim->comm, is_root(sim) ? rundir_open(sim->config->directory, &sim->rundir) : STATUS_OK);
-}
-
 static status set_aside(simulation *sim) {
   char moved[64] = "";
   CHECK(rundir_set_aside(&sim->rundir, moved));
@@ -396,7 +388,7 @@ status begin_start(simulation *sim) {
   CHECK(open_first(sim, &first));
   /* read before the directory is opened, so that a refused state leaves no trace of this run */
   if (!first) CHECK(resume(sim, &sim->solver.rates, state));
-  CHECK(open_directory(sim));
+  CHECK(agree(sim->comm, is_root(sim) ? rundir_open(config->directory, &sim->rundir) : STATUS_OK));
   if (first) CHECK(resume(sim, &sim->solver.rates, state));
   compare_files(sim);
   CHECK(sim->restart.resumed ? solver_refresh(&sim->solver) : solver_initialise(&sim->solver));

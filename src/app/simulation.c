@@ -110,7 +110,6 @@ static status follow(simulation *sim) {
   return STATUS_OK;
 }
 
-/* Samples receivers and statistics, if there are any. */
 static status sample(simulation *sim) {
   const double time = schedule_time(&sim->schedule, sim->step);
   CHECK(receivers_sample(&sim->receivers, &state_of(sim)->part[0], time, sim->step));
@@ -234,30 +233,21 @@ static status run(simulation *sim) {
   return tell_answer(sim);
 }
 
-/* Writes the measurements of a run that ends early. If that fails it warns, and keeps the run's status. */
+/* Writes the measurements of a run that ends early. If that fails it warns, and keeps the run's status. A run
+ * that has blown up ends the snapshot under way before, because the message names it as the last good state.
+ */
 static status end_early(simulation *sim, status result) {
   char words[STATUS_MESSAGE_SIZE];
   (void)snprintf(words, sizeof words, "%s", status_message(result));
   status_clear();
   CHECK(agree(sim->comm, STATUS_OK)); /* later errors are new ones */
+  if (result == STATUS_BLOWN_UP) CHECK(due_end_state(sim));
   const status written = perf_write(&sim->perf, &sim->solver, &sim->rundir, NULL);
   if (written != STATUS_OK && !agree_reached()) return written;
   if (written != STATUS_OK) log_warning("no measurements: %s", status_message(written));
   summarise(sim, result == STATUS_STOPPED ? "stopped" : "blew up");
   status_set_message(words);
   return agree(sim->comm, result);
-}
-
-/* Ends the snapshot under way when a run has blown up, because the message names it as the last good
- * state. */
-static status end_good_state(simulation *sim) {
-  char words[STATUS_MESSAGE_SIZE];
-  (void)snprintf(words, sizeof words, "%s", status_message(STATUS_BLOWN_UP));
-  status_clear();
-  CHECK(agree(sim->comm, STATUS_OK)); /* later errors are new ones */
-  CHECK(due_end_state(sim));
-  status_set_message(words);
-  return agree(sim->comm, STATUS_BLOWN_UP);
 }
 
 status simulation_run(MPI_Comm comm, const config *config, double start) {
@@ -271,8 +261,6 @@ status simulation_run(MPI_Comm comm, const config *config, double start) {
     sim->control.start = start;
     sim->rundir.lock = -1;
     result = run(sim);
-    /* the state under way was good when it was begun */
-    if (result == STATUS_BLOWN_UP) result = end_good_state(sim);
     if (result == STATUS_STOPPED || result == STATUS_BLOWN_UP) result = end_early(sim, result);
     diagnostics_destroy(&sim->diagnostics);
     probes_destroy(&sim->probes);
