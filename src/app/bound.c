@@ -75,7 +75,6 @@ static double fading_of(const bound *bound, double h) {
   return config_equation_uses(config, "diffusivity") ? config->diffusivity * phase * phase : 0.0;
 }
 
-/* The highest jump is now this one, along an axis. */
 static void begin_jump(bound *bound, double height, int axis) {
   bound->from.jump = height;
   bound->fading = fading_of(bound, bound->solver->grid.h[axis]);

@@ -86,7 +86,6 @@ status due_begin_state(simulation *sim, int whole, int kept) {
   return STATUS_OK;
 }
 
-/* Appends a row to hashes.csv. */
 static status write_hashes(simulation *sim) {
   uint64_t hash = 0;
   size_t count = 0;

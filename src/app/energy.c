@@ -41,7 +41,6 @@ static int gpu_counter(const energy *energy, uint64_t *millijoules) {
   return 1;
 }
 
-/* Reads the GPU's power. */
 static int gpu_power(const energy *energy, double *watts) {
   unsigned milliwatts = 0;
   NVML(energy, nvml_power, nvmlDeviceGetPowerUsage);
@@ -116,7 +115,6 @@ static void gpu_read(energy *energy) {
     energy->clock = megahertz;
 }
 
-/* Reads a file that holds one number. */
 static int file_number(const char *folder, const char *name, uint64_t *value) {
   char path[ENERGY_PATH + 32];
   (void)snprintf(path, sizeof path, "%s/%s", folder, name);

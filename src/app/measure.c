@@ -85,7 +85,6 @@ static status measure_state(simulation *sim) {
   return take(sim, state_of(sim), exact);
 }
 
-/* 1 if all values of the latest state are 0. */
 static int is_zero(const simulation *sim) {
   int zero = 1;
   for (int f = 0; f < sim->solver.equation->unknowns; f++)

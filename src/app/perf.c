@@ -156,7 +156,6 @@ static status collect_places(const solver *solver, json_t **places) {
   return result;
 }
 
-/* Description of the run, on rank 0. */
 static json_t *description(const solver *solver) {
   const config *config = solver->config;
   json_t *grid =

@@ -20,7 +20,6 @@
 #include "problems/rounded.h"
 #include "domain/node.h"
 
-/* Says how the equation's terms are computed, as far as it has a choice. */
 static void print_terms(const config *config) {
   if (config_equation_uses(config, "form")) log_info(", %s form", config_form_name(config->form));
   if (config_equation_uses(config, "difference") && config->difference == CONFIG_DIFFERENCE_UPWIND)
@@ -29,7 +28,6 @@ static void print_terms(const config *config) {
     log_info(", diffusivity %g", config->diffusivity);
 }
 
-/* Names the unknowns that have a source of [source]. */
 static void print_source(const config *config) {
   const equation *equation = equation_of(config);
   int count = 0;
@@ -47,7 +45,6 @@ static void print_source(const config *config) {
   log_info("\n");
 }
 
-/* Says what viscosity a flow has. */
 static void print_viscosity(const config *config) {
   if (!equation_is(config, EQUATION_GAS)) return;
   const flow_gas gas = flow_gas_of(config);
@@ -97,7 +94,6 @@ static void print_problem(const config *config, int host_memory) {
   log_warning("without effect, as nothing in this run uses them: %s", idle);
 }
 
-/* Warns of an initial condition that the grid or the precision does not resolve, with the numbers. */
 static void warn_not_held(const config *config, const grid *grid) {
   char text[CASES_HELD];
   if (cases_not_held(config, grid, text)[0] != '\0')
@@ -124,7 +120,6 @@ status plan_warn_divergence(MPI_Comm comm, const config *config, const grid *gri
   return STATUS_OK;
 }
 
-/* Describes absorbing layers. */
 static void print_layers(const config *config, const grid *grid) {
   equation_memory memory = {0};
   char text[32], ends[64] = "";
@@ -219,7 +214,6 @@ static double widest(const config *config) {
   }
 }
 
-/* Says how many places there are, and the box around them. */
 static void print_box(const char *what, const points *points) {
   log_info("%-10s %" PRId64 " point%s", what, points->count, points->count == 1 ? "" : "s");
   for (int d = 0; d < 3; d++) {
@@ -266,7 +260,6 @@ static void warn_of_missed_peaks(const config *config, const points *points, con
         config->wavelet_file, largest[1], largest[0], dt, kept);
 }
 
-/* Warns of sources that are all silent, or nearly so, until the run ends. */
 static void warn_of_late_signals(const config *config, const points *points, double dt, double end) {
   static const double small = 1e-3;
   double reached = 0.0, least = INFINITY;
@@ -310,7 +303,6 @@ static void print_points(const config *config, double dt, double end) {
   points_close(&points);
 }
 
-/* Says what speeds a medium has. */
 static void print_medium(const config *config, const grid *grid, const schedule_rates *rates) {
   double squares = 0.0;
   for (int d = 0; d < 3; d++) squares += 1.0 / (grid->h[d] * grid->h[d]);

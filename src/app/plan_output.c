@@ -106,7 +106,6 @@ static void print_distance(const config_probe *list, int count, const grid *grid
              farthest, list[which].at[0], list[which].at[1], list[which].at[2]);
 }
 
-/* Warns of probes that show the same point. */
 static void warn_of_shared(const config_probe *list, int count, const grid *grid) {
   for (int i = 1; i < count; i++) {
     const double *a = list[i].at;
@@ -151,7 +150,6 @@ static void print_statistics(const config *config, double end) {
                 config->statistics_from, end);
 }
 
-/* Describes kept snapshots that hold something else than the fields. */
 static void print_kept(const config *config, const grid *whole) {
   const config_kept kept = config_kept_points(config);
   const int single = config->fields_single || config->precision == PRECISION_SINGLE;

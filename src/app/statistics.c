@@ -43,7 +43,6 @@ status statistics_check(const config *config, int unknowns, const char *const na
   return STATUS_OK;
 }
 
-/* Names the arrays. */
 static void name_arrays(statistics *s, const char *const names[]) {
   int n = 0;
   for (int i = 0; i < s->fields; i++)
@@ -143,7 +142,6 @@ static status renew(statistics *s, double share, const field *x, field *mean, fi
   return STATUS_OK;
 }
 
-/* Renews the mean of a product. */
 static status renew_product(statistics *s, double share, const field *x, const field *y, field *product) {
   const kernels_launch launch = field_launch(x, &s->stencil);
   const kernels_call call = {

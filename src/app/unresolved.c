@@ -162,7 +162,6 @@ static void describe_pulses(const config *config, const grid *grid, const sums *
                  "xyz"[narrowest], width, needed);
 }
 
-/* Writes what is not held; "" if nothing. */
 static void describe(const config *config, const grid *grid, const sums *sums, double minimum, double maximum,
                      char text[CASES_HELD]) {
   const double range = maximum - minimum, largest = fmax(fabs(minimum), fabs(maximum));

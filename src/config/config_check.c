@@ -12,7 +12,6 @@ enum { FARTHEST = 1000 };
 
 static const char *const centers[3] = {"center_x", "center_y", "center_z"};
 
-/* Refuses a key's value, naming line and key. */
 static status key_fail(const config *c, int key, const char *value, const char *what) {
   char subject[2 * CONFIG_TEXT_SIZE];
   (void)snprintf(subject, sizeof subject, "%s.%s%s%s", config_keys[key].section, config_keys[key].name,
@@ -75,7 +74,6 @@ static status end_fail(const config *c, int d, int end, const char *value, const
   return key_fail(c, end_key(d, part), value, what);
 }
 
-/* Refuses the kind of an end. */
 static status refuse_kind(const config *c, int d, int end) {
 #define X(name, text, help) text,
   static const char *const names[] = {CONFIG_END_LIST(X)};

@@ -42,7 +42,6 @@ void config_flow_derive(config *c) {
   derive_temperatures(c);
 }
 
-/* Refuses a form of another equation. */
 static status check_form(const config *c) {
   const int of_flow = c->form >= (int)FORM_KEEP_PE, flows = is_flow(c);
   if (!config_equation_uses(c, "form") || of_flow == flows) return STATUS_OK;

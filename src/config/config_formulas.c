@@ -130,14 +130,12 @@ static status check_entering(const config *config) {
       "the solution is not known at all times; accepted: a number or a formula of x, y, z, t");
 }
 
-/* The formulas of a state of flow. */
 static status check_gas(const config *config) {
   static const char *const names[FLOW_UNKNOWNS] = {"density", "u", "v", "w", "pressure"};
   for (int i = 0; i < FLOW_UNKNOWNS; i++) CHECK(check(config, "initial", names[i], config->gas[i], "xyz"));
   return STATUS_OK;
 }
 
-/* Formulas of [source], or a file. */
 static status check_sources(const config *config) {
   for (int i = 0; i < CONFIG_SOURCES; i++) {
     const char *name = strchr(source_key(i), '.') + 1;

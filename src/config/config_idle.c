@@ -13,7 +13,6 @@
 
 /* Keys that were given and have no effect. */
 
-/* Returns 1 if the velocity changes with time. */
 static int velocity_varies(const config *config) {
   const velocity_field *velocity = velocities_at(config->velocity);
   formula *factor = NULL;

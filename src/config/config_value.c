@@ -75,7 +75,6 @@ static const char *read_integer(const config_key *key, const char *text, void *m
   return NULL;
 }
 
-/* Reads a number within limits. */
 static const char *read_number(const char *text, double minimum, double maximum, double *value) {
   /* strtod also accepts spaces, hexadecimal digits, nan and inf */
   if (text[strspn(text, "+-.0123456789eE")] != '\0') return "not a decimal number";

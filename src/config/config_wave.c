@@ -72,7 +72,6 @@ void config_wave_derive(config *config) {
     config->courant = SHARE * config_wave_limit(config);
 }
 
-/* Conditions of point sources and receivers. */
 static status check_points(const config *config) {
   if (config->source_points[0] != '\0' && config->source_file[0] != '\0')
     return config_refuse(config, "point_sources", "file",
@@ -86,7 +85,6 @@ static status check_points(const config *config) {
   return STATUS_OK;
 }
 
-/* Conditions of [medium]. */
 static status check_medium(const config *config) {
   int formulas = 0;
   for (int i = 0; i < medium_count(config); i++) formulas += config->medium[i][0] != '\0';

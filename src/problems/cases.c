@@ -69,7 +69,6 @@ void cases_close(cases_solution *solution) {
   }
 }
 
-/* The shape, from the entries of the three axes. */
 static double shape(const config *config, const double entry[3]) {
   const initial_case *initial = case_of(config);
   return initial->body != NULL ? initial->body(config, entry) : entry[0] * entry[1] * entry[2];

@@ -33,7 +33,6 @@ static status read_all(const dataset *dataset, file_planes *planes) {
   return STATUS_OK;
 }
 
-/* Reads the slab of a dataset on this grid. */
 static status read_slab(const dataset *dataset, file_planes *planes) {
   const grid *grid = planes->grid;
   const size_t before = KERNELS_HALO * plane_points(grid) * kernels_element_size(planes->precision);

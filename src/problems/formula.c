@@ -156,7 +156,6 @@ static size_t stray_colon(const char *text) {
 #define OPERATOR  "an operator, ')' or the end"
 #define CONDITION "CONDITION ? VALUE : VALUE"
 
-/* Describes an error of muParser by its code. */
 static void say(int code, const char *token, char *what) {
   static const struct {
     int code, named; /* named: the message begins with the token */

@@ -63,7 +63,6 @@ status medium_check(const config *config, const grid *grid, char text[CASES_HELD
   return STATUS_OK;
 }
 
-/* Keeps a value that is refused. */
 static void remember(medium_fault *fault, int which, double value, const int64_t x[3]) {
   const int64_t at[3] = {x[2], x[1], x[0]};
 #pragma omp critical(medium_fault)
@@ -78,7 +77,6 @@ static void remember(medium_fault *fault, int which, double value, const int64_t
   }
 }
 
-/* Places of the midpoints of a point's cell along axis d. */
 static void midpoints(const medium *medium, int d, int64_t i, double place[PARTS]) {
   for (int k = 0; k < PARTS; k++)
     place[k] = medium->config->medium_at_points ? (double)i * medium->grid->h[d]
@@ -264,7 +262,6 @@ static root around(const window *w, int64_t z, int64_t y, int64_t x, int d) {
   return mean;
 }
 
-/* Extends a range by plane z. */
 static void extend(const window *w, int64_t z, medium_range *range) {
   const int64_t *n = w->medium->grid->n;
   const root *plane = plane_of(w, z);

@@ -35,7 +35,6 @@ static int64_t beside(int64_t n, int i) {
   return i < SEAM / 2 ? n - SEAM / 2 + i : i - SEAM / 2;
 }
 
-/* Adds the lines along x and y of a plane. */
 static void add_plane(const dataset *d, const double *plane, seam seams[3]) {
   double v[SEAM];
   for (int64_t y = 0; y < d->n[1]; y++) {

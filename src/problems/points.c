@@ -42,7 +42,6 @@ static status read_numbers(const request *r, const char *name, const char *text,
                      r->section, name, text);
 }
 
-/* Refuses a place in an absorbing layer. */
 static status check_layers(const request *r, const points *points, const char *list) {
   const config *c = r->config;
   for (int64_t i = 0; i < 3 * points->count; i++) {
