@@ -75,22 +75,20 @@ static status end_fail(const config *c, int d, int end, const char *value, const
 }
 
 static status refuse_kind(const config *c, int d, int end) {
-#define X(name, text, help) text,
-  static const char *const names[] = {CONFIG_END_LIST(X)};
-#undef X
+  const config_choice *const names = config_keys[end_key(d, 0)].choices;
   const unsigned kinds = equation_entries[c->equation].ends;
   char what[CONFIG_TEXT_SIZE] = "the equation has no such ends; accepted: periodic";
-  for (size_t kind = 1; kind < sizeof names / sizeof names[0]; kind++)
-    if (kinds >> kind & 1U) text_add(what, sizeof what, ", ", "%s", names[kind]);
+  for (int kind = 1; names[kind].name != NULL; kind++)
+    if (kinds >> kind & 1U) text_add(what, sizeof what, ", ", "%s", names[kind].name);
   const int wanted = (int)c->ends[d][end];
-  text_add(what, sizeof what, "; ", "%s is for physics.equation =", names[wanted]);
+  text_add(what, sizeof what, "; ", "%s is for physics.equation =", names[wanted].name);
   const char *before = " ";
   for (const equation_entry *each = equation_entries; each < equation_entries + EQUATION_COUNT; each++) {
     if (!(each->ends >> wanted & 1U)) continue;
     text_add(what, sizeof what, before, "%s", each->name);
     before = " or ";
   }
-  return end_fail(c, d, end, names[wanted], what);
+  return end_fail(c, d, end, names[wanted].name, what);
 }
 
 static status check_kinds(const config *c) {

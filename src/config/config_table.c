@@ -6,16 +6,12 @@
 #include "problems/problem.h"
 #include "settings/scheme.h"
 
-#define FORM(name, text, help)       {text, FORM_##name, help},
-#define DIFFERENCE(name, text, help) {text, CONFIG_DIFFERENCE_##name, help},
-#define END(name, text, help)        {text, CONFIG_END_##name, help},
-#define TRANSPORT(name, text, help)  {text, CONFIG_TRANSPORT_##name, help},
-#define WAVELET(name, text, help)    {text, CONFIG_WAVELET_##name, help},
-const config_choice config_forms[] = {CONFIG_FORM_LIST(FORM){NULL, 0, NULL}};
-static const config_choice differences[] = {CONFIG_DIFFERENCE_LIST(DIFFERENCE){NULL, 0, NULL}};
-static const config_choice ends[] = {CONFIG_END_LIST(END){NULL, 0, NULL}};
-static const config_choice transports[] = {CONFIG_TRANSPORT_LIST(TRANSPORT){NULL, 0, NULL}};
-static const config_choice wavelets[] = {CONFIG_WAVELET_LIST(WAVELET){NULL, 0, NULL}};
+#define CHOOSE(value, text, help) {text, value, help},
+const config_choice config_forms[] = {CONFIG_FORM_LIST(CHOOSE){NULL, 0, NULL}};
+static const config_choice differences[] = {CONFIG_DIFFERENCE_LIST(CHOOSE){NULL, 0, NULL}};
+static const config_choice ends[] = {CONFIG_END_LIST(CHOOSE){NULL, 0, NULL}};
+static const config_choice transports[] = {CONFIG_TRANSPORT_LIST(CHOOSE){NULL, 0, NULL}};
+static const config_choice wavelets[] = {CONFIG_WAVELET_LIST(CHOOSE){NULL, 0, NULL}};
 
 static const config_choice pairings[] = {{"no", CONFIG_PAIRS_NO, NULL},
                                          {"auto", CONFIG_PAIRS_AUTO, NULL},

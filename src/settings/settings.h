@@ -10,61 +10,52 @@
  * no functions, so that folders below config/ (problems/) can read the values; config.h reads them from
  * files. */
 
-/* X(NAME, "name in the file", "description, for --list"). The first three are those of advection, the others
+#define CONFIG_VALUE(value, text, help) value,
+
+/* X(VALUE, "name in the file", "description, for --list"). The first three are those of advection, the others
  * those of flow. */
 #define CONFIG_FORM_LIST(X)                                                                                  \
-  X(ADVECTIVE, "advective", "u . grad phi")                                                                  \
-  X(CONSERVATIVE, "conservative", "div (u phi): mass kept to round-off")                                     \
-  X(SKEW, "skew", "mean of both: L2 norm kept by central differences")                                       \
-  X(KEEP_PE, "keep_pe", "flow: keeps kinetic energy, and constant velocity and pressure (default)")          \
-  X(KEEP, "keep", "flow: keeps kinetic energy, nearly entropy")                                              \
-  X(KENNEDY_GRUBER, "kennedy_gruber", "flow: keeps kinetic energy")                                          \
-  X(DIVERGENCE, "divergence", "flow: differences of the fluxes; blows up where it is not resolved")
+  X(FORM_ADVECTIVE, "advective", "u . grad phi")                                                             \
+  X(FORM_CONSERVATIVE, "conservative", "div (u phi): mass kept to round-off")                                \
+  X(FORM_SKEW, "skew", "mean of both: L2 norm kept by central differences")                                  \
+  X(FORM_KEEP_PE, "keep_pe", "flow: keeps kinetic energy, and constant velocity and pressure (default)")     \
+  X(FORM_KEEP, "keep", "flow: keeps kinetic energy, nearly entropy")                                         \
+  X(FORM_KENNEDY_GRUBER, "kennedy_gruber", "flow: keeps kinetic energy")                                     \
+  X(FORM_DIVERGENCE, "divergence", "flow: differences of the fluxes; blows up where it is not resolved")
 
 /* The forms of flow, in the order of flow_form. */
 enum { FORM_KEEP_PE = FORM_SKEW + 1, FORM_KEEP, FORM_KENNEDY_GRUBER, FORM_DIVERGENCE };
 
 #define CONFIG_DIFFERENCE_LIST(X)                                                                            \
-  X(CENTRAL, "central", "no dissipation; waves that the grid does not resolve stay, as noise")               \
-  X(UPWIND, "upwind", "one order less; dissipation takes what the grid does not resolve")
+  X(CONFIG_DIFFERENCE_CENTRAL, "central",                                                                    \
+    "no dissipation; waves that the grid does not resolve stay, as noise")                                   \
+  X(CONFIG_DIFFERENCE_UPWIND, "upwind", "one order less; dissipation takes what the grid does not resolve")
+typedef enum config_difference { CONFIG_DIFFERENCE_LIST(CONFIG_VALUE) } config_difference;
 
 #define CONFIG_END_LIST(X)                                                                                   \
-  X(PERIODIC, "periodic", "the axis has no end")                                                             \
-  X(OPEN, "open", "advection: what leaves, leaves; what enters is boundary.value")                           \
-  X(DIRICHLET, "dirichlet", "advection with physics.diffusivity: phi is boundary.value")                     \
-  X(WALL, "wall", "sound: rigid, no velocity across it")                                                     \
-  X(FREE, "free", "sound: no pressure on it")                                                                \
-  X(ABSORBING, "absorbing", "sound: what arrives at a right angle leaves")                                   \
-  X(LAYER, "layer", "waves: absorbed in layer_points points inside the box, at any angle")
+  X(CONFIG_END_PERIODIC, "periodic", "the axis has no end")                                                  \
+  X(CONFIG_END_OPEN, "open", "advection: what leaves, leaves; what enters is boundary.value")                \
+  X(CONFIG_END_DIRICHLET, "dirichlet", "advection with physics.diffusivity: phi is boundary.value")          \
+  X(CONFIG_END_WALL, "wall", "sound: rigid, no velocity across it")                                          \
+  X(CONFIG_END_FREE, "free", "sound: no pressure on it")                                                     \
+  X(CONFIG_END_ABSORBING, "absorbing", "sound: what arrives at a right angle leaves")                        \
+  X(CONFIG_END_LAYER, "layer", "waves: absorbed in layer_points points inside the box, at any angle")
+typedef enum config_end { CONFIG_END_LIST(CONFIG_VALUE) } config_end;
 
 #define CONFIG_TRANSPORT_LIST(X)                                                                             \
-  X(AUTO, "auto",                                                                                            \
+  X(CONFIG_TRANSPORT_AUTO, "auto",                                                                           \
     "cuda_aware where it is proved to work (peer on one node), else staged; host memory on the CPU")         \
-  X(CUDA_AWARE, "cuda_aware", "device memory handed to MPI")                                                 \
-  X(STAGED, "staged", "through pinned host memory")                                                          \
-  X(PEER, "peer", "copies from GPU to GPU on one node, without messages")
-
-#define X(name, text, help) CONFIG_DIFFERENCE_##name,
-typedef enum config_difference { CONFIG_DIFFERENCE_LIST(X) CONFIG_DIFFERENCE_COUNT } config_difference;
-#undef X
-
-#define X(name, text, help) CONFIG_END_##name,
-typedef enum config_end { CONFIG_END_LIST(X) } config_end;
-#undef X
+  X(CONFIG_TRANSPORT_CUDA_AWARE, "cuda_aware", "device memory handed to MPI")                                \
+  X(CONFIG_TRANSPORT_STAGED, "staged", "through pinned host memory")                                         \
+  X(CONFIG_TRANSPORT_PEER, "peer", "copies from GPU to GPU on one node, without messages")
+typedef enum config_transport { CONFIG_TRANSPORT_LIST(CONFIG_VALUE) } config_transport;
 
 #define CONFIG_WAVELET_LIST(X)                                                                               \
-  X(RICKER, "ricker", "(1 - 2 a) e^-a, a = (pi f (t - delay))^2")                                            \
-  X(GAUSSIAN, "gaussian", "e^-a")                                                                            \
-  X(SINE, "sine", "a sine of `cycles` periods from delay on, with a Hann window")                            \
-  X(FILE, "file", "linear between the rows t, s of wavelet_file, 0 outside")
-
-#define X(name, text, help) CONFIG_WAVELET_##name,
-typedef enum config_wavelet { CONFIG_WAVELET_LIST(X) } config_wavelet;
-#undef X
-
-#define X(name, text, help) CONFIG_TRANSPORT_##name,
-typedef enum config_transport { CONFIG_TRANSPORT_LIST(X) } config_transport;
-#undef X
+  X(CONFIG_WAVELET_RICKER, "ricker", "(1 - 2 a) e^-a, a = (pi f (t - delay))^2")                             \
+  X(CONFIG_WAVELET_GAUSSIAN, "gaussian", "e^-a")                                                             \
+  X(CONFIG_WAVELET_SINE, "sine", "a sine of `cycles` periods from delay on, with a Hann window")             \
+  X(CONFIG_WAVELET_FILE, "file", "linear between the rows t, s of wavelet_file, 0 outside")
+typedef enum config_wavelet { CONFIG_WAVELET_LIST(CONFIG_VALUE) } config_wavelet;
 
 /* Two stages in one sweep: never, if faster, or whenever a kernel exists. */
 typedef enum config_pairs { CONFIG_PAIRS_NO, CONFIG_PAIRS_AUTO, CONFIG_PAIRS_YES } config_pairs;
