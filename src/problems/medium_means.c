@@ -49,8 +49,8 @@ static status open_file(const medium *medium, int which, fine_file *file) {
 }
 
 /* Adds part `part` along z of a point's cell: sums of 1/K and of densities. */
-static void add_part(const medium *medium, medium_value *value, const fine_file *file, const int64_t at[3],
-                     int part, medium_point *sums) {
+static void add_part(const medium *medium, const fine_file *file, const int64_t at[3], int part,
+                     medium_point *sums) {
   const grid *grid = medium->grid;
   const int64_t row = grid->n[0] * PARTS;
   int accepted = 1;
@@ -61,16 +61,15 @@ static void add_part(const medium *medium, medium_value *value, const fine_file 
                          resample_midpoint(grid, 2, at[2], part)};
     double of[CONFIG_MEDIA];
     for (int k = 0; k < CONFIG_MEDIA; k++)
-      of[k] =
-          value(medium, k, at, x, file[k].cells != NULL ? &file[k].values[py * row + px] : NULL, &accepted);
+      of[k] = medium_value(medium, k, at, x, file[k].cells != NULL ? &file[k].values[py * row + px] : NULL,
+                           &accepted);
     const double c = of[CONFIG_MEDIUM_SPEED], density = of[CONFIG_MEDIUM_DENSITY];
     sums->stiffness += 1.0 / (density * c * c);
     sums->density += density;
   }
 }
 
-static status fill_plane(const medium *medium, medium_value *value, const fine_file *file, int64_t z,
-                         medium_point *plane) {
+static status fill_plane(const medium *medium, const fine_file *file, int64_t z, medium_point *plane) {
   const int64_t nx = medium->grid->n[0], ny = medium->grid->n[1];
   for (int64_t i = 0; i < nx * ny; i++) plane[i] = (medium_point){0.0, 0.0};
   for (int part = 0; part < PARTS; part++) {
@@ -78,7 +77,7 @@ static status fill_plane(const medium *medium, medium_value *value, const fine_f
       if (file[k].cells != NULL) CHECK(resample_cells_plane(file[k].cells, z, part, file[k].values));
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < nx * ny; i++)
-      add_part(medium, value, file, (const int64_t[3]){i % nx, i / nx, z}, part, &plane[i]);
+      add_part(medium, file, (const int64_t[3]){i % nx, i / nx, z}, part, &plane[i]);
   }
   const double count = PARTS * PARTS * PARTS;
   for (int64_t i = 0; i < nx * ny; i++)
@@ -86,7 +85,7 @@ static status fill_plane(const medium *medium, medium_value *value, const fine_f
   return STATUS_OK;
 }
 
-status medium_means_open(const medium *medium, medium_value *value, medium_means **means) {
+status medium_means_open(const medium *medium, medium_means **means) {
   const grid *grid = medium->grid;
   const int64_t points = grid->n[0] * grid->n[1], planes = grid->nz + 2 * KERNELS_HALO;
   fine_file file[CONFIG_MEDIA] = {{.cells = NULL}};
@@ -102,8 +101,7 @@ status medium_means_open(const medium *medium, medium_value *value, medium_means
     result = open_file(medium, k, &file[k]);
   for (int64_t i = 0; i < planes && result == STATUS_OK; i++) {
     const int64_t z = grid->z0 - KERNELS_HALO + i;
-    result =
-        fill_plane(medium, value, file, (z % grid->n[2] + grid->n[2]) % grid->n[2], m->point + i * points);
+    result = fill_plane(medium, file, (z % grid->n[2] + grid->n[2]) % grid->n[2], m->point + i * points);
   }
   for (int k = 0; k < CONFIG_MEDIA; k++) {
     resample_cells_close(file[k].cells);

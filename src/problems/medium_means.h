@@ -11,16 +11,18 @@ typedef struct medium_means medium_means;
  * points. Errors as of file_planes_find. */
 status medium_means_needed(const config *config, const grid *grid, int which, int *fine);
 
-/* The medium has its formulas, and files of the grid's own points. value(medium, which, at, x, accepted,
- * file) is that of a part of the cell `at` at place x; `file` points to what a file of another grid has
- * there, or is NULL. STATUS_FILE, STATUS_USAGE, STATUS_MEMORY; then there is nothing to close. */
-typedef double medium_value(const medium *medium, int which, const int64_t at[3], const double x[3],
-                            const double *file, int *accepted);
-status medium_means_open(const medium *medium, medium_value *value, medium_means **means);
+/* The medium has its formulas, and files of the grid's own points. STATUS_FILE, STATUS_USAGE, STATUS_MEMORY;
+ * then there is nothing to close. */
+status medium_means_open(const medium *medium, medium_means **means);
 void medium_means_close(medium_means *means); /* NULL: nothing happens */
 
 medium_point medium_means_at(const medium_means *means, int64_t z, int64_t y, int64_t x);
 /* As file_planes_hash, of the means. */
 uint64_t medium_means_hash(const medium_means *means);
+
+/* The speed or the density at a point of the grid, of a formula at place x of its cell; file: what a file of
+ * another grid has there, or NULL. [in, out] accepted: becomes 0 if it is refused (medium_points.c). */
+double medium_value(const medium *medium, int which, const int64_t at[3], const double x[3],
+                    const double *file, int *accepted);
 
 #endif

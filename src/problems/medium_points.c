@@ -83,10 +83,8 @@ static void midpoints(const medium *medium, int d, int64_t i, double place[PARTS
                                                 : resample_midpoint(medium->grid, d, i, k);
 }
 
-/* The speed or the density at a point of the grid, of a formula at place x of its cell; file: what a file of
- * another grid has there, or NULL. [in, out] accepted: becomes 0 if it is refused. */
-static double value_at(const medium *medium, int which, const int64_t at[3], const double x[3],
-                       const double *file, int *accepted) {
+double medium_value(const medium *medium, int which, const int64_t at[3], const double x[3],
+                    const double *file, int *accepted) {
   const config *config = medium->config;
   const double constant[CONFIG_MEDIA] = {config->sound_speed,
                                          equation_is(config, EQUATION_DENSITY) ? config->density : 1.0};
@@ -124,7 +122,7 @@ status medium_open(const config *config, const grid *grid, medium *medium) {
       result = formula_team_open(config, keys[i], config->medium[i], &medium->formula[i]);
   }
   find_variation(medium);
-  if (result == STATUS_OK && means) result = medium_means_open(medium, value_at, &medium->means);
+  if (result == STATUS_OK && means) result = medium_means_open(medium, &medium->means);
   if (result == STATUS_OK && !means && has_formulas(medium)) result = make_kept(medium);
   if (result != STATUS_OK) medium_close(medium);
   return result;
@@ -145,8 +143,8 @@ void medium_close(medium *medium) {
 }
 
 static medium_point point_at(const medium *medium, const int64_t at[3], const double x[3], int *accepted) {
-  const double c = value_at(medium, CONFIG_MEDIUM_SPEED, at, x, NULL, accepted);
-  const double density = value_at(medium, CONFIG_MEDIUM_DENSITY, at, x, NULL, accepted);
+  const double c = medium_value(medium, CONFIG_MEDIUM_SPEED, at, x, NULL, accepted);
+  const double density = medium_value(medium, CONFIG_MEDIUM_DENSITY, at, x, NULL, accepted);
   return (medium_point){.stiffness = density * c * c, .density = density};
 }
 
