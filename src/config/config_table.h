@@ -58,7 +58,9 @@ typedef struct config_key {
 
 enum { CONFIG_TEXT_SIZE = 512 };
 
-extern const config_key config_keys[CONFIG_KEY_COUNT];
+/* CONFIG_KEY_COUNT of them. The list alone sizes it: with a size here, a count beyond the list would leave
+ * empty keys at its end, which the assertion behind the list could not see. */
+extern const config_key config_keys[];
 
 /* Ends with a NULL name. */
 extern const config_choice config_forms[];
