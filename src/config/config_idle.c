@@ -36,7 +36,8 @@ static int has_word(const char *text, const char *name) {
 }
 
 int config_equation_uses(const config *config, const char *name) {
-  return strcmp(name, "equation") == 0 || has_word(equation_entries[config->equation].keys, name);
+  const char *keys = equation_entries[config->equation].keys;
+  return strcmp(name, "equation") == 0 || (keys != NULL && has_word(keys, name));
 }
 
 /* Returns 1 if no wall of sound has this absorption. */

@@ -12,7 +12,8 @@ typedef struct equation_entry {
   int closure;      /* order of the closures beside ends of axes; 0: compute.order */
   int derived;      /* mask of CONFIG_DERIVED: what output.derived has of it besides the gradient */
   /* The keys that it uses of [physics], formula_NAME of [source] for each unknown but the first,
-   * boundary.absorption, and time.adaptive if steps follow its state; of these all others have no effect. */
+   * boundary.absorption, and time.adaptive if steps follow its state; of these all others have no effect.
+   * NULL: none. */
   const char *keys;
 } equation_entry;
 

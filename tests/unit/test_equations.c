@@ -19,8 +19,10 @@ static void test_sources(void **state) {
     static config config;
     config.equation = i;
     const equation *equation = equation_of(&config);
+    const char *keys = equation_entries[i].keys;
     int named = 0;
-    for (const char *at = equation_entries[i].keys; (at = strstr(at, " formula_")) != NULL; at++) named++;
+    for (const char *at = keys; at != NULL && (at = strstr(at, "formula_")) != NULL; at++)
+      named += at == keys || at[-1] == ' ';
     for (int unknown = 1; unknown < equation->unknowns; unknown++) {
       const char *name = sources_name(equation, unknown);
       char key[64];
