@@ -68,7 +68,7 @@ static int is_same_problem(const config *config, const char *directory) {
   (void)snprintf(path, sizeof path, "%s/" RUNDIR_CONFIG, directory);
   char *theirs = read_text(path);
   if (theirs != NULL && config_text(config, &ours) == STATUS_OK)
-    checkpoint_config_compare(theirs, ours, &differences);
+    checkpoint_config_compare(config, theirs, ours, &differences);
   free(theirs);
   free(ours);
   return differences.problem[0] == '\0' && differences.grid[0] == '\0';

@@ -70,6 +70,9 @@ const char *config_unit_of_data(const config *config, const char *name, char tex
 /* Refuses units of names that are not length, time, these fields, or what can be derived from them. */
 status config_units_check(const config *config, int count, const char *const names[]);
 
+/* Returns 1 if a key or a constant has no effect in this run, given or not, whatever the backend. */
+int config_is_idle(const config *config, const char *section, const char *name);
+
 /* Keys that were given but have no effect with this equation, case, velocity field and backend, "section.key,
  * section.key"; "" if there are none. For a file that config_is_resolved, which has every key: always "".
  * host_memory: 1 if the backend computes in host memory, 0 if it does not or is unknown. */

@@ -156,6 +156,12 @@ static int uses_constant(const config *c, const char *name) {
   return used || (equation_is(c, EQUATION_CARRIED) && cases_bounded(c) && has_word(c->entering, name));
 }
 
+int config_is_idle(const config *config, const char *section, const char *name) {
+  if (strcmp(section, CONFIG_CONSTANTS) == 0) return !uses_constant(config, name);
+  const int key = config_key_find(section, name);
+  return key >= 0 && config_key_idle(config, key, 0);
+}
+
 const char *config_without_effect(const config *config, int host_memory, char text[CONFIG_NAMES_SIZE]) {
   text[0] = '\0';
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) {

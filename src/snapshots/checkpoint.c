@@ -226,7 +226,8 @@ static status read_header(checkpoint *checkpoint, const char *path, int64_t name
   CHECK(check_spacing(checkpoint, path));
   char *theirs = NULL;
   result = checkpoint_about_configuration(path, &theirs);
-  if (result == STATUS_OK) checkpoint_config_compare(theirs, checkpoint->configuration, differences);
+  if (result == STATUS_OK)
+    checkpoint_config_compare(checkpoint->config, theirs, checkpoint->configuration, differences);
   if (result == STATUS_OK && checkpoint->beside)
     result = checkpoint_config_window(path, theirs, checkpoint->configuration, state);
   if (differences->problem[0] != '\0') state->departed = 1;

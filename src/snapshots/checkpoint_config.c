@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "config/config.h"
 #include "config/ini.h"
-#include "settings/settings.h"
 
 /* The list to which a difference in this key belongs, or NULL. */
 static char *list_of(checkpoint_differences *differences, const char *section, const char *name) {
@@ -49,13 +49,16 @@ static int differs_in(const char *text, const char *section, const char *name, c
   return differs;
 }
 
-void checkpoint_config_compare(const char *theirs, const char *ours, checkpoint_differences *differences) {
+void checkpoint_config_compare(const config *config, const char *theirs, const char *ours,
+                               checkpoint_differences *differences) {
   ini_reader ini;
   *differences = (checkpoint_differences){0};
   if (ini_open(theirs, &ini) != STATUS_OK) return;
   for (ini_kind kind = ini_next(&ini); kind != INI_END; kind = ini_next(&ini)) {
     char *names = kind == INI_PAIR ? list_of(differences, ini.section, ini.name) : NULL;
     if (names == NULL || !differs_in(ours, ini.section, ini.name, ini.value)) continue;
+    if (names == differences->problem && config != NULL && config_is_idle(config, ini.section, ini.name))
+      continue;
     text_add(names, CHECKPOINT_NAMES, ", ", "%s.%s", ini.section, ini.name);
   }
   ini_close(&ini);

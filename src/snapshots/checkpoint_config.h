@@ -14,9 +14,11 @@ typedef struct checkpoint_differences {
   char problem[CHECKPOINT_NAMES], method[CHECKPOINT_NAMES], grid[CHECKPOINT_NAMES];
 } checkpoint_differences;
 
-/* Compares two configurations written by config_write. A key that only one of them has is not a
- * difference. */
-void checkpoint_config_compare(const char *theirs, const char *ours, checkpoint_differences *differences);
+/* Compares two configurations written by config_write, `ours` from `config`. A key that only one of them has
+ * is no difference, and a key without effect in this run does not change its problem. config: NULL for none.
+ */
+void checkpoint_config_compare(const config *config, const char *theirs, const char *ours,
+                               checkpoint_differences *differences);
 
 /* Refuses statistics up to a time whose samples are not those of this run's window up to that time. An end of
  * the window may differ if it lies after all states so far, or if the samples end before it. The

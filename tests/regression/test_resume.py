@@ -145,6 +145,14 @@ def test_another_problem_is_said_and_its_errors_are_left_out(exact):
     assert "err_l1" not in header and [row[0] for row in rows] == ["10", "12"]
 
 
+def test_a_key_without_effect_is_no_other_problem(exact):
+    idle = ["physics.density=2", "medium.density=3", "initial.kx=5", "velocity.period=4", "constants.q=6"]
+    launch(exact, 2, "case.ini", "restart.from=latest", "time.steps=8", "constants.q=1")
+    result = launch(exact, 2, "case.ini", "restart.from=latest", "time.steps=9", *idle)
+    assert ", ".join(key.split("=")[0] for key in idle) in result.stderr and "another problem" not in result.stderr
+    assert "err_l1" in whole_table(exact / "run")[0]
+
+
 def test_the_same_problem_keeps_its_errors(exact):
     other = ["physics.form=conservative", "compute.order=4", "time.scheme=ssprk3"]
     result = launch(exact, 2, "case.ini", "restart.from=latest", "time.steps=9", *other)
