@@ -35,21 +35,12 @@ status kernels_ends_open(const kernels *backend, kernels_context *context, preci
   ends->row = NULL;
   ends->rows = closure->rows;
   ends->width = closure->width;
-  for (int i = 0; i < ROW_ELEMENTS; i++) {
-    const double value = row_element(closure, stencil, ends, i);
-    if (precision == PRECISION_SINGLE) {
-      rows.single[i] = (float)value;
-    } else {
-      rows.twofold[i] = value;
-    }
-  }
-  const size_t bytes = ROW_ELEMENTS * kernels_element_size(precision);
-  CHECK(backend->memory_allocate(context, MEMORY_DEVICE, bytes, &ends->row));
-  CHECK(backend->memory_copy(context, QUEUE_MAIN, ends->row, &rows, bytes));
-  return backend->queue_wait(context, QUEUE_MAIN);
+  for (int i = 0; i < ROW_ELEMENTS; i++)
+    kernels_put(precision, &rows, (size_t)i, row_element(closure, stencil, ends, i));
+  return kernels_upload(backend, context, &rows, ROW_ELEMENTS * kernels_element_size(precision), &ends->row);
 }
 
 void kernels_ends_close(const kernels *backend, kernels_context *context, kernels_ends *ends) {
-  if (ends->row != NULL) backend->memory_free(context, MEMORY_DEVICE, ends->row);
+  backend->memory_free(context, MEMORY_DEVICE, ends->row);
   ends->row = NULL;
 }

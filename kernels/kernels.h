@@ -223,7 +223,7 @@ typedef struct kernels {
    * use them. In host memory, successive arrays begin at different offsets within a page, because loops that
    * stream through several arrays are slow if all begin at the same offset. STATUS_MEMORY, STATUS_DEVICE. */
   status (*memory_allocate)(kernels_context *context, kernels_memory kind, size_t bytes, void **memory);
-  void (*memory_free)(kernels_context *context, kernels_memory kind, void *memory);
+  void (*memory_free)(kernels_context *context, kernels_memory kind, void *memory); /* NULL: nothing */
   /* Bytes available for fields: free memory, on a device less what the backend itself needs. */
   status (*memory_available)(kernels_context *context, size_t *bytes);
   /* Copies between any two of device, staging and plain host memory. Enqueued. */
@@ -341,6 +341,11 @@ status apply_divergence(const kernels *backend, const kernels_launch *launch, co
 status apply_laplacian(const kernels *backend, const kernels_launch *launch, const void *f, void *out);
 /* y = fma(a, x, y) point by point. */
 status apply_axpy(const kernels *backend, const kernels_launch *launch, double a, const void *x, void *y);
+
+/* Allocates MEMORY_DEVICE with a copy of `bytes` bytes from the host; any number of them, also none. Waits.
+ * [out] memory: to be freed even after an error, unless NULL. STATUS_MEMORY, STATUS_DEVICE. */
+status kernels_upload(const kernels *backend, kernels_context *context, const void *host, size_t bytes,
+                      void **memory);
 
 /* A call with ends or without. If the backend has `layers`, these are computed first, then all other points.
  */

@@ -140,6 +140,19 @@ int kernels_plane_at(const kernels_launch *launch, int i);
 size_t kernels_element_size(precision precision);
 size_t kernels_field_bytes(const kernels_shape *shape);
 
+/* Element i of an array in host memory; kernels_put rounds `value` once. */
+static inline double kernels_number(precision precision, const void *array, size_t i) {
+  return precision == PRECISION_SINGLE ? (double)((const float *)array)[i] : ((const double *)array)[i];
+}
+
+static inline void kernels_put(precision precision, void *array, size_t i, double value) {
+  if (precision == PRECISION_SINGLE) {
+    ((float *)array)[i] = (float)value;
+  } else {
+    ((double *)array)[i] = value;
+  }
+}
+
 /* For backends, whose code is compiled once per precision: calls NAME_float or NAME_double with the launch
  * and the arguments. */
 #define BY_PRECISION(name, ...)                                                                              \

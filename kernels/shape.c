@@ -33,3 +33,10 @@ size_t kernels_field_bytes(const kernels_shape *shape) {
   return (size_t)(shape->nz + 2 * KERNELS_HALO) * (size_t)shape->plane *
          kernels_element_size(shape->precision);
 }
+
+status kernels_upload(const kernels *backend, kernels_context *context, const void *host, size_t bytes,
+                      void **memory) {
+  CHECK(backend->memory_allocate(context, MEMORY_DEVICE, bytes > 0 ? bytes : 1, memory));
+  CHECK(backend->memory_copy(context, QUEUE_MAIN, *memory, host, bytes));
+  return backend->queue_wait(context, QUEUE_MAIN);
+}

@@ -25,9 +25,7 @@ status distance_open(MPI_Comm comm, const grid *grid, const field_space *space, 
 
 void distance_close(distance *distance) {
   pencils_close(&distance->pencils);
-  for (int i = 0; i < DISTANCE_SIDES; i++) {
-    if (distance->work[i].data != NULL) field_destroy(&distance->work[i]);
-  }
+  for (int i = 0; i < DISTANCE_SIDES; i++) field_destroy(&distance->work[i]);
   for (int i = 0; i < 2; i++) free(distance->piece[i]);
   memset(distance, 0, sizeof *distance);
 }
@@ -67,25 +65,17 @@ static status plant(distance *d, field_row row, const seed *seed) {
 /* A new value from one field's value at a point, or from two fields' values a and b. z: of the slab. */
 typedef double (*mapping)(const void *user, int64_t x, int64_t y, int64_t z, double a, double b);
 
-static double element(const void *values, precision precision, size_t i) {
-  return precision == PRECISION_SINGLE ? (double)((const float *)values)[i] : ((const double *)values)[i];
-}
-
 static void map_piece(distance *d, int z, int count, int two, mapping map, const void *user) {
   const kernels_shape *shape = &d->space->shape;
+  const precision precision = shape->precision;
   const int64_t rows = (int64_t)count * shape->ny;
 #pragma omp parallel for schedule(static)
   for (int64_t row = 0; row < rows; row++) {
     for (int x = 0; x < shape->nx; x++) {
       const size_t i = (size_t)(row * shape->nx + x);
-      const double b = two ? element(d->piece[1], shape->precision, i) : 0.0;
-      const double value =
-          map(user, x, row % shape->ny, z + row / shape->ny, element(d->piece[0], shape->precision, i), b);
-      if (shape->precision == PRECISION_SINGLE) {
-        ((float *)d->piece[0])[i] = (float)value;
-      } else {
-        ((double *)d->piece[0])[i] = value;
-      }
+      const double a = kernels_number(precision, d->piece[0], i);
+      const double b = two ? kernels_number(precision, d->piece[1], i) : 0.0;
+      kernels_put(precision, d->piece[0], i, map(user, x, row % shape->ny, z + row / shape->ny, a, b));
     }
   }
 }

@@ -5,9 +5,7 @@
 double level_set_value(const level_set *set, int64_t x, int64_t y, int64_t z) {
   const int64_t *n = set->grid->n;
   const size_t at = (size_t)(((z + 1) * n[1] + y) * n[0] + x);
-  const double value = set->precision == PRECISION_SINGLE ? (double)((const float *)set->values)[at]
-                                                          : ((const double *)set->values)[at];
-  return value - set->level;
+  return kernels_number(set->precision, set->values, at) - set->level;
 }
 
 int level_set_holds(const level_set *set, int64_t x, int64_t y, int64_t z) {

@@ -24,13 +24,10 @@ static status allocate(pencils *p) {
   const kernels *backend = space->backend;
   const size_t size = kernels_element_size(space->shape.precision);
   const size_t bytes = (size_t)longest_axis(&p->grid) * size;
-  const unsigned long long none = 0;
   p->table = malloc(bytes);
   if (p->table == NULL) return status_fail(STATUS_MEMORY, "no memory for a table of %zu bytes", bytes);
   CHECK(backend->memory_allocate(space->context, MEMORY_DEVICE, bytes, &p->costs));
-  CHECK(backend->memory_allocate(space->context, MEMORY_DEVICE, sizeof none, &p->pairs));
-  CHECK(backend->memory_copy(space->context, QUEUE_MAIN, p->pairs, &none, sizeof none));
-  CHECK(backend->queue_wait(space->context, QUEUE_MAIN));
+  CHECK(backend->memory_allocate(space->context, MEMORY_DEVICE, sizeof(unsigned long long), &p->pairs));
   if (p->direct || p->grid.ranks == 1) return STATUS_OK;
   const size_t slab = (size_t)most_planes(&p->grid) * (size_t)space->shape.plane * size;
   for (int i = 0; i < 2; i++)
@@ -50,11 +47,9 @@ void pencils_close(pencils *pencils) {
   if (pencils->space == NULL) return;
   const kernels *backend = pencils->space->backend;
   kernels_context *context = pencils->space->context;
-  for (int i = 0; i < 2; i++) {
-    if (pencils->staging[i] != NULL) backend->memory_free(context, MEMORY_STAGING, pencils->staging[i]);
-  }
-  if (pencils->pairs != NULL) backend->memory_free(context, MEMORY_DEVICE, pencils->pairs);
-  if (pencils->costs != NULL) backend->memory_free(context, MEMORY_DEVICE, pencils->costs);
+  for (int i = 0; i < 2; i++) backend->memory_free(context, MEMORY_STAGING, pencils->staging[i]);
+  backend->memory_free(context, MEMORY_DEVICE, pencils->pairs);
+  backend->memory_free(context, MEMORY_DEVICE, pencils->costs);
   if (pencils->block != MPI_DATATYPE_NULL) (void)MPI_Type_free(&pencils->block);
   free(pencils->table);
   memset(pencils, 0, sizeof *pencils);
@@ -77,11 +72,7 @@ static status fill_costs(pencils *p, const pencils_product *product) {
   for (int64_t d = 0; d < n; d++) {
     const double length = (double)(periodic && n - d < d ? n - d : d) * p->grid.h[product->axis];
     const double cost = product->cost == PENCILS_LENGTH ? length : length * length * product->scale;
-    if (space->shape.precision == PRECISION_SINGLE) {
-      ((float *)p->table)[d] = (float)cost;
-    } else {
-      ((double *)p->table)[d] = cost;
-    }
+    kernels_put(space->shape.precision, p->table, (size_t)d, cost);
   }
   return space->backend->memory_copy(space->context, QUEUE_MAIN, p->costs, p->table,
                                      (size_t)n * kernels_element_size(space->shape.precision));

@@ -189,8 +189,8 @@ static void destroy(void *self) {
   if (acoustics == NULL) return;
   if (acoustics->backend != NULL)
     kernels_ends_close(acoustics->backend, acoustics->context, &acoustics->ends);
-  if (acoustics->stiffness.data != NULL) field_destroy(&acoustics->stiffness);
-  if (acoustics->volume.data != NULL) field_destroy(&acoustics->volume);
+  field_destroy(&acoustics->stiffness);
+  field_destroy(&acoustics->volume);
   wave_sources_close(&acoustics->sources);
   free(acoustics);
 }

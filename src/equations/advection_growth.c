@@ -32,10 +32,6 @@
  * large. */
 static const double slack_ends = 4.0;
 
-static double value_at(const void *plane, precision precision, int64_t i) {
-  return precision == PRECISION_SINGLE ? (double)((const float *)plane)[i] : ((const double *)plane)[i];
-}
-
 /* Largest change of a component from a point of a plane to the next point along axis d; `next`: the plane
  * above. */
 static double largest_change(const grid *grid, int d, precision precision, const void *plane,
@@ -49,8 +45,8 @@ static double largest_change(const grid *grid, int d, precision precision, const
     const int64_t row = y * nx, other = d == AXIS_Y ? (y + 1) % ny * nx : row;
     for (int64_t x = 0; x < columns; x++) {
       const int64_t at = d == AXIS_X ? (x + 1) % nx : x;
-      const double change =
-          value_at(d == AXIS_Z ? next : plane, precision, other + at) - value_at(plane, precision, row + x);
+      const double change = kernels_number(precision, d == AXIS_Z ? next : plane, (size_t)(other + at)) -
+                            kernels_number(precision, plane, (size_t)(row + x));
       largest = fmax(largest, fabs(change));
     }
   }

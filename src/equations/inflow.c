@@ -90,13 +90,9 @@ status inflow_open(const config *config, const grid *grid, const field_space *sp
 void inflow_close(inflow *inflow) {
   if (inflow->backend == NULL) return;
   kernels_ends_close(inflow->backend, inflow->context, &inflow->ends);
-  for (int d = 0; d < 3; d++) {
-    for (int end = 0; end < GRID_ENDS; end++) {
-      if (inflow->face[d][end] != NULL)
-        inflow->backend->memory_free(inflow->context, MEMORY_DEVICE, inflow->face[d][end]);
-    }
-  }
-  if (inflow->staging != NULL) inflow->backend->memory_free(inflow->context, MEMORY_STAGING, inflow->staging);
+  for (int i = 0; i < 3 * GRID_ENDS; i++)
+    inflow->backend->memory_free(inflow->context, MEMORY_DEVICE, inflow->face[i / GRID_ENDS][i % GRID_ENDS]);
+  inflow->backend->memory_free(inflow->context, MEMORY_STAGING, inflow->staging);
   if (inflow->copied != NULL) inflow->backend->event_destroy(inflow->copied);
   free(inflow->values);
   formula_close(inflow->formula);
@@ -153,16 +149,11 @@ static void fill_formula(const inflow *inflow, const face *face, double time, do
 
 /* Rounds the values and enqueues their copy to the device from `staging`. */
 static status send(inflow *inflow, const double *values, size_t count, void *staging, void *to) {
-  const int single = inflow->precision == PRECISION_SINGLE;
   for (size_t i = 0; i < count; i++) {
-    const double before = single ? (double)((float *)staging)[i] : ((double *)staging)[i];
+    const double before = kernels_number(inflow->precision, staging, i);
     note(inflow, values[i]);
     if (inflow->filled) inflow->jump = fmax(inflow->jump, fabs(values[i] - before));
-    if (single) {
-      ((float *)staging)[i] = (float)values[i];
-    } else {
-      ((double *)staging)[i] = values[i];
-    }
+    kernels_put(inflow->precision, staging, i, values[i]);
   }
   return inflow->backend->memory_copy(inflow->context, QUEUE_MAIN, to, staging,
                                       count * kernels_element_size(inflow->precision));

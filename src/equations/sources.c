@@ -138,24 +138,20 @@ void sources_close(sources *sources) {
 }
 
 status sources_begin(sources *sources, const stage *stages, int count) {
-  const kernels *backend = sources->space->backend;
-  kernels_context *context = sources->space->context;
-  const int single = sources->space->shape.precision == PRECISION_SINGLE;
+  const field_space *space = sources->space;
+  const kernels *backend = space->backend;
   double numbers[SCHEME_STAGES] = {0.0};
   for (int i = 0; i < count; i++)
     numbers[i] = stages[i].weight * source_factor_at(sources->factor, stages[i].time);
   if (memcmp(numbers, sources->latest, (size_t)count * sizeof *numbers) == 0) return STATUS_OK;
   if (sources->copies == SOURCES_STEPS) {
-    CHECK(backend->queue_wait(context, QUEUE_MAIN));
+    CHECK(backend->queue_wait(space->context, QUEUE_MAIN));
     sources->copies = 0;
   }
   void *staged = sources->staged + (size_t)sources->copies++ * number_bytes(sources);
-  for (int i = 0; i < count; i++) {
-    if (single) ((float *)staged)[i] = (float)numbers[i];
-    if (!single) ((double *)staged)[i] = numbers[i];
-  }
+  for (int i = 0; i < count; i++) kernels_put(space->shape.precision, staged, (size_t)i, numbers[i]);
   memcpy(sources->latest, numbers, sizeof numbers);
-  return backend->memory_copy(context, QUEUE_MAIN, sources->numbers, staged,
+  return backend->memory_copy(space->context, QUEUE_MAIN, sources->numbers, staged,
                               (size_t)count * element(sources));
 }
 

@@ -132,7 +132,7 @@ static status create(const config *config, const grid *grid, const field_space *
 static void destroy(void *self) {
   wave *wave = self;
   if (wave == NULL) return;
-  if (wave->factor.data != NULL) field_destroy(&wave->factor);
+  field_destroy(&wave->factor);
   wave_sources_close(&wave->sources);
   wave_supply_close(&wave->supply);
   wave_cpml_close(&wave->cpml);
@@ -140,17 +140,9 @@ static void destroy(void *self) {
   free(wave);
 }
 
-static kernels_launch launch_of(const wave *wave, const field *like) {
-  return (kernels_launch){.context = like->context,
-                          .queue = QUEUE_MAIN,
-                          .shape = like->shape,
-                          .planes = {{0, like->shape.nz}},
-                          .stencil = &wave->stencil};
-}
-
 /* Sets the halo planes of a field beyond ends of z. */
 static status set_images(const wave *wave, const field *field, const wave_image ends[2]) {
-  const kernels_launch launch = launch_of(wave, field);
+  const kernels_launch launch = field_launch(field, &wave->stencil);
   const kernels_wave call = {.task = WAVE_IMAGES,
                              .ends = {[AXIS_Z] = {ends[0], ends[1]}},
                              .depth = field->depth,
@@ -184,7 +176,7 @@ static status make_supply(wave *wave) {
   call.twice = 0;
   call.scale[0] = call.scale[1];
   CHECK(field_create(wave->space, &made));
-  const kernels_launch launch = launch_of(wave, &made);
+  const kernels_launch launch = field_launch(&made, &wave->stencil);
   status result = advance(wave, &launch, call, array, array, &made);
   if (result == STATUS_OK) result = wave_supply_keep(&wave->medium, &wave->step, wave->dt, array);
   const kernels_call product = {
@@ -232,7 +224,7 @@ static status take_step(void *self, const stage *stage) {
 static status start(void *self, state *state) {
   const wave *wave = self;
   const field *part = state->part;
-  const kernels_launch launch = launch_of(wave, part);
+  const kernels_launch launch = field_launch(part, &wave->stencil);
   kernels_wave call = wave->step;
   call.scale[0] *= 0.5;
   for (int i = 0; i < 6; i++) call.absorbs[i / 2][i % 2] = 0;
@@ -252,7 +244,7 @@ static status recall(void *self, void *values, int save) {
 static status find_density(void *self, const state *state, struct state *scratch) {
   const wave *wave = self;
   const field *part = state->part, *out = scratch->part;
-  const kernels_launch launch = launch_of(wave, part);
+  const kernels_launch launch = field_launch(part, &wave->stencil);
   kernels_wave call = wave->step;
   call.plain = 1;
   CHECK(advance(wave, &launch, call, &part[PRESSURE], &part[BEFORE], out));

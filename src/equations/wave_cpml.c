@@ -19,6 +19,11 @@ static wave_layers layers_of(const config *config, const grid *grid, const kerne
   return layers;
 }
 
+/* Bytes of what the layers remember. */
+static size_t memory_bytes(const wave_layers *layers, const kernels_shape *shape) {
+  return (size_t)wave_layers_size(layers, shape) * kernels_element_size(shape->precision);
+}
+
 void wave_cpml_memory(const config *config, const grid *grid, equation_memory *memory) {
   const kernels_shape shape = grid_shape(grid, config->precision, 1);
   const wave_layers layers = layers_of(config, grid, &shape);
@@ -29,21 +34,14 @@ void wave_cpml_memory(const config *config, const grid *grid, equation_memory *m
     if (config->ends[AXIS_Z][end] == CONFIG_END_LAYER)
       memory->ends[end] = wave_layers_end(&layers, &shape, WAVE_PARTS);
   }
-  memory->bytes = (size_t)wave_layers_size(&layers, &shape) * kernels_element_size(config->precision);
-}
-
-static void store(const wave_cpml *cpml, void *array, int i, double value) {
-  if (cpml->shape.precision == PRECISION_SINGLE) {
-    ((float *)array)[i] = (float)value;
-  } else {
-    ((double *)array)[i] = value;
-  }
+  memory->bytes = memory_bytes(&layers, &shape);
 }
 
 /* b and a of each axis and depth. */
 static void fill_profile(const wave_cpml *cpml, const config *config, const grid *grid, double fastest,
                          double dt, void *profile) {
   const int n = cpml->layers.points;
+  const precision precision = cpml->shape.precision;
   const int known = config_sourced(config) && config->wavelet != CONFIG_WAVELET_FILE;
   for (int d = 0; d < 3; d++) {
     const double frequency = known ? config->frequency : 0.1 * fastest / grid->h[d];
@@ -51,24 +49,11 @@ static void fill_profile(const wave_cpml *cpml, const config *config, const grid
     for (int j = 0; j < n; j++) {
       const double depth = (double)(n - j) / n, s = most * depth * depth;
       const double rate = s + PROBLEM_PI * frequency * (1.0 - depth), b = rounded_exp(-rate * dt);
-      store(cpml, profile, 2 * d * n + j, b);
-      store(cpml, profile, (2 * d + 1) * n + j, s / rate * (b - 1.0));
+      const size_t at = 2 * (size_t)d * (size_t)n + (size_t)j;
+      kernels_put(precision, profile, at, b);
+      kernels_put(precision, profile, at + (size_t)n, s / rate * (b - 1.0));
     }
   }
-}
-
-/* Makes an array on the device from `count` values, or zeros. */
-static status make_array(const wave_cpml *cpml, size_t count, const void *values, void **device) {
-  const size_t bytes = count * kernels_element_size(cpml->shape.precision);
-  void *zeros = values == NULL ? calloc(1, bytes) : NULL;
-  if (values == NULL && zeros == NULL) return status_fail(STATUS_MEMORY, "no memory for absorbing layers");
-  status result = cpml->backend->memory_allocate(cpml->context, MEMORY_DEVICE, bytes, device);
-  if (result == STATUS_OK)
-    result = cpml->backend->memory_copy(cpml->context, QUEUE_MAIN, *device, values == NULL ? zeros : values,
-                                        bytes);
-  if (result == STATUS_OK) result = cpml->backend->queue_wait(cpml->context, QUEUE_MAIN);
-  free(zeros);
-  return result;
 }
 
 status wave_cpml_open(const config *config, const grid *grid, const field *like, const kernels_wave *step,
@@ -78,22 +63,22 @@ status wave_cpml_open(const config *config, const grid *grid, const field *like,
   for (int end = 0; end < GRID_ENDS; end++) cpml->ends[end] = step->ends[AXIS_Z][end];
   wave_layers *layers = &cpml->layers;
   if (layers->points == 0) return STATUS_OK;
-  const size_t count = 6 * (size_t)layers->points;
-  void *profile = malloc(count * sizeof(double)), *device = NULL;
+  const size_t bytes = 6 * (size_t)layers->points * kernels_element_size(cpml->shape.precision);
+  void *profile = malloc(bytes);
   if (profile == NULL) return status_fail(STATUS_MEMORY, "no memory for absorbing layers");
   fill_profile(cpml, config, grid, fastest, dt, profile);
-  const status result = make_array(cpml, count, profile, &device);
-  layers->profile = device;
+  const status result =
+      kernels_upload(cpml->backend, cpml->context, profile, bytes, (void **)&layers->profile);
   free(profile);
   CHECK(result);
-  return make_array(cpml, (size_t)wave_layers_size(layers, &cpml->shape), NULL, &layers->memory);
+  return cpml->backend->memory_allocate(cpml->context, MEMORY_DEVICE, memory_bytes(layers, &cpml->shape),
+                                        &layers->memory);
 }
 
 void wave_cpml_close(wave_cpml *cpml) {
-  void *const device[] = {(void *)cpml->layers.profile, cpml->layers.memory};
-  for (size_t i = 0; i < sizeof device / sizeof *device; i++) {
-    if (device[i] != NULL) cpml->backend->memory_free(cpml->context, MEMORY_DEVICE, device[i]);
-  }
+  if (cpml->backend == NULL) return;
+  cpml->backend->memory_free(cpml->context, MEMORY_DEVICE, (void *)cpml->layers.profile);
+  cpml->backend->memory_free(cpml->context, MEMORY_DEVICE, cpml->layers.memory);
   *cpml = (wave_cpml){.backend = NULL};
 }
 
@@ -109,22 +94,17 @@ static void set_images(const wave_cpml *cpml, void *values) {
     const int64_t from = (layers->beyond + (end == 0 ? k : last - k)) * plane;
     const int64_t to = (layers->beyond + (end == 0 ? -k : last + k)) * plane;
     for (int64_t x = 0; x < plane; x++) {
-      if (cpml->shape.precision == PRECISION_SINGLE) {
-        ((float *)values)[to + x] = (float)sign * ((float *)values)[from + x];
-      } else {
-        ((double *)values)[to + x] = sign * ((double *)values)[from + x];
-      }
+      const double value = kernels_number(cpml->shape.precision, values, (size_t)(from + x));
+      kernels_put(cpml->shape.precision, values, (size_t)(to + x), sign * value);
     }
   }
 }
 
 status wave_cpml_recall(wave_cpml *cpml, void *values, int save) {
   const wave_layers *layers = &cpml->layers;
-  const size_t bytes =
-      (size_t)wave_layers_size(layers, &cpml->shape) * kernels_element_size(cpml->shape.precision);
   if (layers->points == 0) return STATUS_OK;
   if (!save) set_images(cpml, values);
   CHECK(cpml->backend->memory_copy(cpml->context, QUEUE_MAIN, save ? values : layers->memory,
-                                   save ? layers->memory : values, bytes));
+                                   save ? layers->memory : values, memory_bytes(layers, &cpml->shape)));
   return cpml->backend->queue_wait(cpml->context, QUEUE_MAIN);
 }

@@ -170,23 +170,6 @@ static int by_place(const void *a, const void *b) {
   return (p->source > q->source) - (p->source < q->source);
 }
 
-/* Copies a host array into new device memory. */
-static status upload(const wave_sources *s, const void *host, size_t bytes, const void **device) {
-  void *memory = NULL;
-  CHECK(s->backend->memory_allocate(s->context, MEMORY_DEVICE, bytes > 0 ? bytes : 1, &memory));
-  *device = memory;
-  CHECK(s->backend->memory_copy(s->context, QUEUE_MAIN, memory, host, bytes));
-  return s->backend->queue_wait(s->context, QUEUE_MAIN);
-}
-
-static void round_to(precision precision, void *array, size_t i, double value) {
-  if (precision == PRECISION_SINGLE) {
-    ((float *)array)[i] = (float)value;
-  } else {
-    ((double *)array)[i] = value;
-  }
-}
-
 /* Finds the first point of each plane among those at `place`. */
 static status find_starts(wave_sources *s, const builder *b, const int64_t *place) {
   s->starts = malloc(((size_t)b->shape->nz + 1) * sizeof *s->starts);
@@ -214,7 +197,7 @@ static status upload_entries(wave_sources *s, builder *b) {
       first[points++] = (int)e;
     }
     source[e] = b->entries[e].source;
-    for (size_t k = 0; k < 2; k++) round_to(s->precision, weight, 2 * e + k, b->entries[e].weight[k]);
+    for (size_t k = 0; k < 2; k++) kernels_put(s->precision, weight, 2 * e + k, b->entries[e].weight[k]);
   }
   wave_injection *to = &s->injection;
   if (result == STATUS_OK) {
@@ -222,13 +205,16 @@ static status upload_entries(wave_sources *s, builder *b) {
     to->points = points;
     result = find_starts(s, b, place);
   }
-  if (result == STATUS_OK) {
-    result = upload(s, place, (size_t)points * sizeof *place, (const void **)&to->place);
-  }
-  if (result == STATUS_OK)
-    result = upload(s, first, (size_t)(points + 1) * sizeof *first, (const void **)&to->first);
-  if (result == STATUS_OK) result = upload(s, source, n * sizeof *source, (const void **)&to->source);
-  if (result == STATUS_OK) result = upload(s, weight, 2 * n * element, &to->weight);
+  const struct {
+    const void *host;
+    size_t bytes;
+    void **device;
+  } arrays[] = {{place, (size_t)points * sizeof *place, (void **)&to->place},
+                {first, (size_t)(points + 1) * sizeof *first, (void **)&to->first},
+                {source, n * sizeof *source, (void **)&to->source},
+                {weight, 2 * n * element, (void **)&to->weight}};
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays && result == STATUS_OK; i++)
+    result = kernels_upload(s->backend, s->context, arrays[i].host, arrays[i].bytes, arrays[i].device);
   free(place);
   free(first);
   free(source);
@@ -287,13 +273,13 @@ void wave_sources_close(wave_sources *s) {
   const wave_injection *injection = &s->injection;
   const void *const device[] = {injection->place, injection->first, injection->source, injection->weight,
                                 s->signals};
-  for (size_t i = 0; i < sizeof device / sizeof *device; i++) {
-    if (device[i] != NULL) s->backend->memory_free(s->context, MEMORY_DEVICE, (void *)device[i]);
-  }
+  if (s->backend == NULL) return;
+  for (size_t i = 0; i < sizeof device / sizeof *device; i++)
+    s->backend->memory_free(s->context, MEMORY_DEVICE, (void *)device[i]);
   points_close(&s->points);
   wavelet_close(&s->wavelet);
   free(s->starts);
-  if (s->staged != NULL) s->backend->memory_free(s->context, MEMORY_STAGING, s->staged);
+  s->backend->memory_free(s->context, MEMORY_STAGING, s->staged);
   *s = (wave_sources){.config = NULL};
 }
 
@@ -309,8 +295,8 @@ static void find_signals(const wave_sources *s, double t, double scale, void *to
                       wavelet_at(&s->wavelet, t - s->dt, delay)) /
                      12.0;
     }
-    round_to(s->precision, to, 2 * i, scale * corrected);
-    round_to(s->precision, to, 2 * i + 1, scale * now);
+    kernels_put(s->precision, to, 2 * i, scale * corrected);
+    kernels_put(s->precision, to, 2 * i + 1, scale * now);
   }
 }
 
