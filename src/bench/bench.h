@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <mpi.h>
 
+#include "config/config.h"
 #include "domain/field.h"
 
 /* fdbench: measures the kernels, the halo exchange and the files of this machine, each beside a simple loop
@@ -14,21 +15,33 @@ enum { BENCH_GRIDS = 8, BENCH_REPEATS = 1000, BENCH_PATH = 4096 };
 /* Ranges of planes on which kernels are measured. */
 typedef enum bench_range { RANGE_WHOLE = 1, RANGE_EDGES = 2, RANGE_THIN = 4 } bench_range;
 
+/* What can be measured, in this order. */
+struct bench;
+typedef struct bench_part {
+  const char *name;
+  status (*measure)(struct bench *bench);
+  int collective; /* 0: rank 0 calls it alone */
+} bench_part;
+enum { BENCH_PARTS = 9 };
+extern const bench_part bench_part_list[BENCH_PARTS];
+
+typedef struct bench_sizes {
+  int count; /* 0: the backend's default */
+  int64_t at[BENCH_GRIDS];
+} bench_sizes;
+
 typedef struct bench_options {
   int help;
-  int kernels, pencils, operators, parts, minplus, flow, wave, halo, io; /* what to measure, 1 or 0 */
-  char backend[16]; /* "auto" or a name of the registry */
+  int parts[BENCH_PARTS]; /* 1: measure it */
+  char backend[16];       /* "auto" or a name of the registry */
   int64_t grids[BENCH_GRIDS][3];
-  int grid_count;                                                               /* 0: the backend's default */
-  int64_t cubes[BENCH_GRIDS];                                                   /* pencil report: sides */
-  int cube_count;                                                               /* 0: the backend's default */
-  int64_t lengths[BENCH_GRIDS], matrices[BENCH_GRIDS], transforms[BENCH_GRIDS]; /* of min-plus products */
-  int length_count, matrix_count, transform_count;                              /* 0: the backend's default */
-  int64_t planes[BENCH_GRIDS]; /* sides of the planes exchanged */
-  int plane_count;             /* 0: default */
-  int precision[2];            /* 1: measure it; indexed by enum precision */
-  int ranges;                  /* mask of bench_range, always with RANGE_WHOLE */
-  char only[256];              /* kernels whose name begins with this; "": all */
+  int grid_count;                            /* 0: the backend's default */
+  bench_sizes cubes;                         /* pencil report: sides */
+  bench_sizes lengths, matrices, transforms; /* of min-plus products */
+  bench_sizes planes;                        /* sides of the planes exchanged */
+  int precision[2];                          /* 1: measure it; indexed by enum precision */
+  int ranges;                                /* mask of bench_range, always with RANGE_WHOLE */
+  char only[256];                            /* kernels whose name begins with this; "": all */
   int threads;
   int repeat; /* samples; 0: the part's default */
   char output[BENCH_PATH];
@@ -118,8 +131,7 @@ bench_stream bench_arrays_stream(const bench_arrays *arrays, const kernels_launc
 status bench_arrays_each(bench *bench, const char *name, int inputs, int outputs,
                          status (*measure)(struct bench *, const bench_arrays *, json_t *));
 
-/* The parts. kernels, pencils, operators, parts, minplus, flow and wave: on rank 0 alone. halo and io:
- * collective. Each adds to bench->report and prints its results. */
+/* The parts. Each adds to bench->report and prints its results. */
 status bench_kernels(bench *bench);
 /* STATUS_OK if a kernel's name begins with `prefix`; else STATUS_USAGE with the names. */
 status bench_kernels_only(const char *prefix);
@@ -137,7 +149,13 @@ json_t *bench_report_spread(const bench_spread *spread);
 /* Adds `array` to the report under `name`; takes over the reference. */
 void bench_report_add(bench *bench, const char *name, json_t *array);
 /* [nx, ny, nz]; new reference. */
-json_t *bench_report_grid(const int64_t n[3]);
+json_t *bench_report_grid(const kernels_shape *shape);
+/* "  512 x  512 x  512 single" */
+enum { BENCH_SHAPE = 64 };
+const char *bench_report_shape(const kernels_shape *shape, char text[BENCH_SHAPE]);
+static inline double bench_points(const kernels_shape *shape) {
+  return (double)shape->nx * (double)shape->ny * (double)shape->nz;
+}
 /* Starts the report: provenance, backend, device, ranks, threads, repeat. Every rank has one; only rank 0's
  * is written. */
 status bench_report_open(bench *bench);

@@ -30,18 +30,12 @@ status bench_arrays_open(bench *bench, const int64_t n[3], precision precision, 
 }
 
 void bench_arrays_close(bench_arrays *arrays) {
-  for (int i = 0; i < arrays->count; i++) {
-    if (arrays->fields[i].backend != NULL) field_destroy(&arrays->fields[i]);
-  }
-  if (arrays->space.backend != NULL) field_space_close(&arrays->space);
+  for (int i = 0; i < arrays->count; i++) field_destroy(&arrays->fields[i]);
+  field_space_close(&arrays->space);
 }
 
 kernels_launch bench_arrays_launch(const bench_arrays *arrays) {
-  return (kernels_launch){.context = arrays->space.context,
-                          .queue = QUEUE_MAIN,
-                          .shape = arrays->space.shape,
-                          .planes = {{0, arrays->space.shape.nz}},
-                          .stencil = &arrays->stencil};
+  return field_launch(&arrays->fields[0], &arrays->stencil);
 }
 
 bench_stream bench_arrays_stream(const bench_arrays *arrays, const kernels_launch *launch, int reads,

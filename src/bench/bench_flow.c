@@ -41,14 +41,14 @@ static status run_stage(void *data) {
 static void report(const bench_arrays *arrays, const char *name, int words, const bench_contestant *stage,
                    const bench_contestant *copy, json_t *results) {
   const kernels_shape *shape = &arrays->space.shape;
-  const int64_t n[3] = {shape->nx, shape->ny, shape->nz};
-  const char *precision = shape->precision == PRECISION_SINGLE ? "single" : "double";
-  const double points = (double)shape->nx * (double)shape->ny * (double)shape->nz;
+  const double points = bench_points(shape);
+  char of[BENCH_SHAPE];
   const double rate = points / stage->seconds.median, floor = 2.0 * points / words / copy->seconds.median;
-  log_info("%-14s %5d x %4d x %4d %s  %.3e points/s  %d words  share of the copy %5.1f %%\n", name, shape->nx,
-           shape->ny, shape->nz, precision, rate, words, 100.0 * rate / floor);
+  log_info("%-14s %s  %.3e points/s  %d words  share of the copy %5.1f %%\n", name,
+           bench_report_shape(shape, of), rate, words, 100.0 * rate / floor);
   (void)json_array_append_new(results, json_pack("{s:s, s:o, s:s, s:i, s:o, s:f, s:f}", "flow", name, "grid",
-                                                 bench_report_grid(n), "precision", precision, "words", words,
+                                                 bench_report_grid(shape), "precision",
+                                                 config_precision_name(shape->precision), "words", words,
                                                  "seconds", bench_report_spread(&stage->seconds),
                                                  "points_per_second", rate, "share", rate / floor));
 }

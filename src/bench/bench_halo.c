@@ -85,8 +85,8 @@ static status sample(halo_setting *setting, halo_way *way, double *seconds) {
 static status check_halos(halo_setting *setting, int clear, const char *name) {
   field *field = &setting->field;
   const size_t points = (size_t)field->shape.nx * (size_t)field->shape.ny * KERNELS_HALO;
-  const size_t size = kernels_element_size(field->shape.precision);
-  void *values = calloc(points, size);
+  const precision precision = field->shape.precision;
+  void *values = calloc(points, kernels_element_size(precision));
   double *row = malloc((size_t)field->shape.nx * sizeof *row);
   status result =
       values != NULL && row != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for planes");
@@ -106,8 +106,8 @@ static status check_halos(halo_setting *setting, int clear, const char *name) {
         bench_noise_row(&field->shape.nx, (z + setting->grid.n[2]) % setting->grid.n[2],
                         line % field->shape.ny, row);
       }
-      wrong += size == sizeof(float) ? ((const float *)values)[i] != (float)row[x]
-                                     : ((const double *)values)[i] != row[x];
+      const double expected = precision == PRECISION_SINGLE ? (double)(float)row[x] : row[x];
+      wrong += kernels_number(precision, values, i) != expected;
     }
   }
   free(values);
@@ -174,9 +174,8 @@ static void target_release(bench *bench, halo_target *target) {
 
 /* Allocates memory for the largest planes to be measured. Collective. */
 static status target_open(bench *bench, halo_target *target) {
-  const bench_options *options = &bench->options;
-  for (int i = 0; i < options->plane_count; i++) {
-    const int side = (int)options->planes[i];
+  for (int i = 0; i < bench->options.planes.count; i++) {
+    const int side = (int)bench->options.planes.at[i];
     const kernels_shape shape =
         kernels_shape_make(side, side, PLANES, 0, PRECISION_DOUBLE, bench->backend->host_memory);
     const size_t bytes = (size_t)(KERNELS_HALO * shape.plane) * sizeof(double);
@@ -204,8 +203,8 @@ static status target_open(bench *bench, halo_target *target) {
 static void target_close(bench *bench, halo_target *target, int together) {
   target_release(bench, target);
   if (together) (void)MPI_Barrier(bench->comm);
-  if (target->mine != NULL) bench->backend->memory_free(bench->context, MEMORY_DEVICE, target->mine);
-  if (target->field != NULL) bench->backend->memory_free(bench->context, MEMORY_DEVICE, target->field);
+  bench->backend->memory_free(bench->context, MEMORY_DEVICE, target->mine);
+  bench->backend->memory_free(bench->context, MEMORY_DEVICE, target->field);
 }
 
 static status add_way(halo_setting *setting, const char *name, int kind) {
@@ -242,7 +241,7 @@ static void setting_close(halo_setting *setting) {
   for (int w = 0; w < setting->count; w++) {
     if (setting->ways[w].halo.backend != NULL) halo_destroy(&setting->ways[w].halo);
   }
-  if (setting->space.backend != NULL) field_space_close(&setting->space);
+  field_space_close(&setting->space);
 }
 
 /* Reports the results; the last way is that of simple copies. */
@@ -250,7 +249,7 @@ static void report(const halo_setting *setting, json_t *results) {
   const bench_spread *plain = &setting->ways[setting->count - 1].seconds;
   const kernels_shape *shape = &setting->space.shape;
   const double bytes = (double)(NEIGHBOURS * KERNELS_HALO) * (double)field_plane_bytes(&setting->field);
-  const char *precision = shape->precision == PRECISION_SINGLE ? "single" : "double";
+  const char *precision = config_precision_name(shape->precision);
   for (int w = 0; w < setting->count; w++) {
     const halo_way *way = &setting->ways[w];
     const double ratio = way->seconds.median / plain->median;
@@ -302,10 +301,10 @@ status bench_halo(bench *bench) {
   bench_report_add(bench, "halo", results);
   if (bench->ranks == 1) log_info("halo: one rank exchanges nothing: plain copies only\n");
   status result = target_open(bench, &target);
-  for (int i = 0; i < bench->options.plane_count; i++) {
+  for (int i = 0; i < bench->options.planes.count; i++) {
     for (int p = PRECISION_SINGLE; p <= PRECISION_DOUBLE && result == STATUS_OK; p++) {
       if (bench->options.precision[p])
-        result = measure_planes(bench, &target, bench->options.planes[i], (precision)p, results);
+        result = measure_planes(bench, &target, bench->options.planes.at[i], (precision)p, results);
     }
   }
   target_close(bench, &target, result == STATUS_OK);

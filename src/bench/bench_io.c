@@ -35,27 +35,19 @@ typedef struct io_setting {
   int sample;
 } io_setting;
 
-static status plain_write(io_setting *setting) {
-  const int descriptor = open(setting->plain, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot make: %s", setting->plain, strerror(errno));
+static status plain_pass(io_setting *setting, int writes) {
+  const char *path = setting->plain;
+  const int descriptor =
+      open(path, writes ? O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC : O_RDONLY | O_CLOEXEC, 0666);
+  if (descriptor < 0)
+    return status_fail(STATUS_FILE, "%s: cannot %s: %s", path, writes ? "make" : "open", strerror(errno));
   status result = STATUS_OK;
   for (size_t done = 0; done < setting->bytes && result == STATUS_OK; done += PIECE) {
     const size_t size = setting->bytes - done < PIECE ? setting->bytes - done : PIECE;
-    result = file_write_at(descriptor, setting->plain, setting->piece, size, (int64_t)done);
+    result = writes ? file_write_at(descriptor, path, setting->piece, size, (int64_t)done)
+                    : file_read_at(descriptor, path, setting->piece, size, (int64_t)done);
   }
-  if (result == STATUS_OK) result = file_sync(descriptor, setting->plain);
-  (void)close(descriptor);
-  return result;
-}
-
-static status plain_read(io_setting *setting) {
-  const int descriptor = open(setting->plain, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot open: %s", setting->plain, strerror(errno));
-  status result = STATUS_OK;
-  for (size_t done = 0; done < setting->bytes && result == STATUS_OK; done += PIECE) {
-    const size_t size = setting->bytes - done < PIECE ? setting->bytes - done : PIECE;
-    result = file_read_at(descriptor, setting->plain, setting->piece, size, (int64_t)done);
-  }
+  if (writes && result == STATUS_OK) result = file_sync(descriptor, path);
   (void)close(descriptor);
   return result;
 }
@@ -75,10 +67,8 @@ static status perform(io_setting *setting, io_way way) {
   case IO_READ:
     state_path(setting->config.directory, setting->sample, path);
     return checkpoint_read(setting->checkpoint, path, &about, &setting->state);
-  case IO_PLAIN_WRITE:
-    return agree(setting->bench->comm, plain_write(setting));
   default:
-    return agree(setting->bench->comm, plain_read(setting));
+    return agree(setting->bench->comm, plain_pass(setting, way == IO_PLAIN_WRITE));
   }
 }
 
@@ -111,11 +101,12 @@ static void report(const io_setting *setting, double samples[IO_WAYS][BENCH_REPE
     const double plain =
         spreads[way == IO_WRITE || way == IO_PLAIN_WRITE ? IO_PLAIN_WRITE : IO_PLAIN_READ].median;
     const char *precision = config_precision_name(setting->config.precision);
-    (void)json_array_append_new(results, json_pack("{s:s, s:o, s:s, s:f, s:o, s:f, s:f}", "operation",
-                                                   ways[way], "grid", bench_report_grid(n), "precision",
-                                                   precision, "bytes", bytes, "seconds",
-                                                   bench_report_spread(&spreads[way]), "gigabytes_per_second",
-                                                   rate, "versus_plain", spreads[way].median / plain));
+    json_t *grid = json_pack("[I, I, I]", (json_int_t)n[0], (json_int_t)n[1], (json_int_t)n[2]);
+    (void)json_array_append_new(results,
+                                json_pack("{s:s, s:o, s:s, s:f, s:o, s:f, s:f}", "operation", ways[way],
+                                          "grid", grid, "precision", precision, "bytes", bytes, "seconds",
+                                          bench_report_spread(&spreads[way]), "gigabytes_per_second", rate,
+                                          "versus_plain", spreads[way].median / plain));
     log_info("io %4lld x %4lld x %4lld %s  %-11s %9.4f s  %7.3f GB/s  %5.2f x the plain time\n",
              (long long)n[0], (long long)n[1], (long long)n[2], precision, ways[way], spreads[way].median,
              rate, spreads[way].median / plain);
@@ -189,7 +180,7 @@ static void setting_close(io_setting *setting) {
   free(setting->piece);
   checkpoint_destroy(setting->checkpoint);
   state_destroy(&setting->state);
-  if (setting->space.backend != NULL) field_space_close(&setting->space);
+  field_space_close(&setting->space);
 }
 
 static status measure_states(bench *bench, const int64_t n[3], precision precision, json_t *results) {

@@ -85,7 +85,7 @@ static int most_writes(const bench_options *options) {
 }
 
 typedef struct kernel_arrays {
-  bench_arrays of;
+  const bench_arrays *of;
   velocity_tables tables; /* tables of an ABC flow */
   kernels_event *edges_done;
   kernels_plane_sums *sums;
@@ -102,7 +102,7 @@ typedef struct kernel_job {
 } kernel_job;
 
 static void *array(const kernel_job *job, int i) {
-  const field *field = &job->arrays->of.fields[i];
+  const field *field = &job->arrays->of->fields[i];
   return (char *)field->data + (size_t)job->next * (size_t)job->launch.shape.nz * field_plane_bytes(field);
 }
 
@@ -162,15 +162,16 @@ static status tables_fill(const grid *grid, kernel_arrays *arrays) {
   const config config = {.velocity = velocities_find("abc"), .abc = {1.0, 0.5, 0.25}};
   cases_velocity velocity;
   CHECK(cases_velocity_open(&config, grid, &velocity));
-  const status result = velocity_tables_create(&arrays->of.space, &velocity, 0, &arrays->tables);
+  const status result = velocity_tables_create(&arrays->of->space, &velocity, 0, &arrays->tables);
   cases_velocity_close(&velocity);
   return result;
 }
 
-static status arrays_open(bench *bench, const int64_t n[3], precision precision, kernel_arrays *arrays) {
+static status arrays_open(bench *bench, kernel_arrays *arrays) {
+  const kernels_shape *shape = &arrays->of->space.shape;
   grid grid;
-  CHECK(grid_make(n, (const double[]){1.0, 1.0, 1.0}, 1, 0, &grid));
-  CHECK(bench_arrays_open(bench, n, precision, INPUTS, most_writes(&bench->options), &arrays->of));
+  CHECK(grid_make((const int64_t[]){shape->nx, shape->ny, shape->nz}, (const double[]){1.0, 1.0, 1.0}, 1, 0,
+                  &grid));
   CHECK(tables_fill(&grid, arrays));
   CHECK(bench->backend->event_create(bench->context, &arrays->edges_done));
   arrays->sums = malloc((size_t)grid.nz * sizeof *arrays->sums);
@@ -182,7 +183,6 @@ static void arrays_close(bench *bench, kernel_arrays *arrays) {
   free(arrays->sums);
   if (arrays->edges_done != NULL) bench->backend->event_destroy(arrays->edges_done);
   velocity_tables_destroy(&arrays->tables);
-  bench_arrays_close(&arrays->of);
 }
 
 static double rate(double bytes, const bench_contestant *contestant) {
@@ -201,19 +201,19 @@ static json_t *report(const kernel_result *result) {
   const kernel_case *what = result->job->what;
   const kernels_shape *shape = &result->job->launch.shape;
   const bench_contestant *c = result->contestants;
-  const double points = (double)shape->nx * (double)shape->ny * (double)shape->nz;
+  const double points = bench_points(shape);
+  char of[BENCH_SHAPE];
   const double bytes =
       points * (double)(what->reads + what->writes) * (double)kernels_element_size(shape->precision);
-  const int64_t n[3] = {shape->nx, shape->ny, shape->nz};
-  json_t *entry = json_pack("{s:s, s:s, s:o, s:s, s:i, s:i, s:f, s:o, s:f, s:f}", "kernel", what->name,
-                            "engine", what->general ? "general" : "lean", "grid", bench_report_grid(n),
-                            "precision", shape->precision == PRECISION_SINGLE ? "single" : "double", "reads",
-                            what->reads, "writes", what->writes, "bytes", bytes, "seconds",
-                            bench_report_spread(&c[0].seconds), "points_per_second",
-                            points / c[0].seconds.median, "gigabytes_per_second", rate(bytes, &c[0]));
-  log_info("%-36s %5d x %4d x %4d %s %dR %dW %10.3e points/s %8.1f GB/s%s", what->name, shape->nx, shape->ny,
-           shape->nz, shape->precision == PRECISION_SINGLE ? "single" : "double", what->reads, what->writes,
-           points / c[0].seconds.median, rate(bytes, &c[0]), what->general ? ", general engine" : "");
+  json_t *entry =
+      json_pack("{s:s, s:s, s:o, s:s, s:i, s:i, s:f, s:o, s:f, s:f}", "kernel", what->name, "engine",
+                what->general ? "general" : "lean", "grid", bench_report_grid(shape), "precision",
+                config_precision_name(shape->precision), "reads", what->reads, "writes", what->writes,
+                "bytes", bytes, "seconds", bench_report_spread(&c[0].seconds), "points_per_second",
+                points / c[0].seconds.median, "gigabytes_per_second", rate(bytes, &c[0]));
+  log_info("%-36s %s %dR %dW %10.3e points/s %8.1f GB/s%s", what->name, bench_report_shape(shape, of),
+           what->reads, what->writes, points / c[0].seconds.median, rate(bytes, &c[0]),
+           what->general ? ", general engine" : "");
   if (result->streams) {
     const double ordinary = rate(bytes, &c[1]);
     const double nontemporal = rate(bytes, &c[2]);
@@ -252,8 +252,8 @@ status bench_kernels_only(const char *prefix) {
 
 static status measure_case(bench *bench, kernel_job *job, int edges, json_t *results) {
   const int reads = job->what->reads, writes = job->what->writes;
-  bench_stream streams[2] = {bench_arrays_stream(&job->arrays->of, &job->launch, reads, writes, 0),
-                             bench_arrays_stream(&job->arrays->of, &job->launch, reads, writes, 1)};
+  bench_stream streams[2] = {bench_arrays_stream(job->arrays->of, &job->launch, reads, writes, 0),
+                             bench_arrays_stream(job->arrays->of, &job->launch, reads, writes, 1)};
   kernel_result result = {.job = job,
                           .streams = job->what->writes > 0,
                           .split =
@@ -270,13 +270,13 @@ static status measure_case(bench *bench, kernel_job *job, int edges, json_t *res
 
 static status measure_slabs(bench *bench, const kernel_arrays *arrays, int planes, json_t *results) {
   const bench_options *options = &bench->options;
-  const int nz = arrays->of.space.shape.nz, whole = planes == nz;
+  const int nz = arrays->of->space.shape.nz, whole = planes == nz;
   kernel_case cases[MOST_CASES];
   const int count = list_cases(cases);
   for (int i = 0; i < count; i++) {
     if (!is_chosen(options, &cases[i])) continue;
     kernel_job job = {.backend = bench->backend, .what = &cases[i], .arrays = arrays};
-    job.launch = bench_arrays_launch(&arrays->of);
+    job.launch = bench_arrays_launch(arrays->of);
     job.launch.shape.nz = planes;
     job.launch.shape.whole = whole;
     job.steps = nz / planes;
@@ -285,9 +285,9 @@ static status measure_slabs(bench *bench, const kernel_arrays *arrays, int plane
   return STATUS_OK;
 }
 
-static status measure_arrays(bench *bench, const kernel_arrays *arrays, json_t *results) {
+static status measure_all(bench *bench, const kernel_arrays *arrays, json_t *results) {
   static const int thin[] = {64, 32};
-  const int nz = arrays->of.space.shape.nz;
+  const int nz = arrays->of->space.shape.nz;
   CHECK(measure_slabs(bench, arrays, nz, results));
   if (!(bench->options.ranges & RANGE_THIN)) return STATUS_OK;
   for (size_t i = 0; i < sizeof thin / sizeof thin[0]; i++) {
@@ -296,20 +296,14 @@ static status measure_arrays(bench *bench, const kernel_arrays *arrays, json_t *
   return STATUS_OK;
 }
 
+static status measure_arrays(bench *bench, const bench_arrays *of, json_t *results) {
+  kernel_arrays arrays = {.of = of};
+  status result = arrays_open(bench, &arrays);
+  if (result == STATUS_OK) result = measure_all(bench, &arrays, results);
+  arrays_close(bench, &arrays);
+  return result;
+}
+
 status bench_kernels(bench *bench) {
-  bench_options *options = &bench->options;
-  json_t *results = json_array();
-  bench_report_add(bench, "kernels", results);
-  for (int g = 0; g < options->grid_count; g++) {
-    for (int p = PRECISION_SINGLE; p <= PRECISION_DOUBLE; p++) {
-      if (!options->precision[p]) continue;
-      kernel_arrays arrays;
-      memset(&arrays, 0, sizeof arrays);
-      status result = arrays_open(bench, options->grids[g], (precision)p, &arrays);
-      if (result == STATUS_OK) result = measure_arrays(bench, &arrays, results);
-      arrays_close(bench, &arrays);
-      CHECK(result);
-    }
-  }
-  return STATUS_OK;
+  return bench_arrays_each(bench, "kernels", INPUTS, most_writes(&bench->options), measure_arrays);
 }

@@ -54,24 +54,13 @@ static status run_products(void *data) {
   return STATUS_OK;
 }
 
-static const char *precision_name(precision precision) {
-  return precision == PRECISION_SINGLE ? "single" : "double";
-}
-
 /* Copies `count` numbers, rounded to the fields' precision, to new device memory. */
 static status upload(const field_space *space, const double *values, int count, void **memory) {
   const size_t size = kernels_element_size(space->shape.precision);
-  char *packed = malloc((size_t)count * size);
+  void *packed = malloc((size_t)count * size);
   if (packed == NULL) return status_fail(STATUS_MEMORY, "no memory for %d numbers", count);
-  for (int i = 0; i < count; i++) {
-    const float single = (float)values[i];
-    memcpy(packed + (size_t)i * size, size == sizeof single ? (const void *)&single : &values[i], size);
-  }
-  const kernels *backend = space->backend;
-  status result = backend->memory_allocate(space->context, MEMORY_DEVICE, (size_t)count * size, memory);
-  if (result == STATUS_OK)
-    result = backend->memory_copy(space->context, QUEUE_MAIN, *memory, packed, (size_t)count * size);
-  if (result == STATUS_OK) result = backend->queue_wait(space->context, QUEUE_MAIN);
+  for (int i = 0; i < count; i++) kernels_put(space->shape.precision, packed, (size_t)i, values[i]);
+  const status result = kernels_upload(space->backend, space->context, packed, (size_t)count * size, memory);
   free(packed);
   return result;
 }
@@ -94,6 +83,7 @@ static status upload_tables(minplus_arrays *arrays, int count) {
 static status arrays_open(bench *bench, const int n[3], precision precision, int count,
                           minplus_arrays *arrays) {
   const kernels_shape shape = kernels_shape_make(n[0], n[1], n[2], 0, precision, bench->backend->host_memory);
+  memset(arrays, 0, sizeof *arrays);
   CHECK(field_space_open(bench->backend, bench->context, shape, &arrays->space));
   for (int i = 0; i < FIELDS; i++) CHECK(field_create(&arrays->space, &arrays->fields[i]));
   CHECK(bench->backend->memory_allocate(bench->context, MEMORY_DEVICE, sizeof(unsigned long long),
@@ -104,26 +94,20 @@ static status arrays_open(bench *bench, const int n[3], precision precision, int
 static void arrays_close(minplus_arrays *arrays) {
   const field_space *space = &arrays->space;
   void *const memory[] = {arrays->table, arrays->loop, arrays->pairs};
-  for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) {
-    if (memory[i] != NULL) space->backend->memory_free(space->context, MEMORY_DEVICE, memory[i]);
-  }
-  for (int i = 0; i < FIELDS; i++) {
-    if (arrays->fields[i].backend != NULL) field_destroy(&arrays->fields[i]);
-  }
-  if (space->backend != NULL) field_space_close(&arrays->space);
+  for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
+    space->backend->memory_free(space->context, MEMORY_DEVICE, memory[i]);
+  for (int i = 0; i < FIELDS; i++) field_destroy(&arrays->fields[i]);
+  field_space_close(&arrays->space);
 }
 
-static kernels_launch launch_of(const bench *bench, const minplus_arrays *arrays) {
-  return (kernels_launch){.context = bench->context,
-                          .queue = QUEUE_MAIN,
-                          .shape = arrays->space.shape,
-                          .planes = {{0, arrays->space.shape.nz}}};
+static kernels_launch launch_of(const minplus_arrays *arrays) {
+  return field_launch(&arrays->fields[0], NULL);
 }
 
 static loop_job loop_of(const bench *bench, const minplus_arrays *arrays) {
   const size_t size = kernels_element_size(arrays->space.shape.precision);
   return (loop_job){.backend = bench->backend,
-                    .launch = launch_of(bench, arrays),
+                    .launch = launch_of(arrays),
                     .operands = arrays->loop,
                     .results = (char *)arrays->loop + KERNELS_LOOP * size};
 }
@@ -158,16 +142,16 @@ static status measure_along(bench *bench, minplus_arrays *arrays, axis along, in
   const kernels_shape *shape = &arrays->space.shape;
   loop_job loop = loop_of(bench, arrays);
   product_job job = {.backend = bench->backend,
-                     .launch = launch_of(bench, arrays),
+                     .launch = launch_of(arrays),
                      .variant = -1,
                      .count = 1,
                      .products = {full_search(arrays, 0, 1, along, n)}};
   bench_contestant c[2] = {{.work = run_products, .job = &job}, {.work = run_loop, .job = &loop}};
   CHECK(field_fill(&arrays->fields[0], 0, shape->nz, 0, bench_noise_row, &shape->nx));
   CHECK(bench_measure(bench, 2, c));
-  json_t *row = json_pack("{s:i, s:s, s:s}", "n", n, "precision", precision_name(shape->precision), "axis",
-                          axes[along]);
-  log_info("minplus %5d %s along %s  ", n, precision_name(shape->precision), axes[along]);
+  json_t *row = json_pack("{s:i, s:s, s:s}", "n", n, "precision", config_precision_name(shape->precision),
+                          "axis", axes[along]);
+  log_info("minplus %5d %s along %s  ", n, config_precision_name(shape->precision), axes[along]);
   (void)report_rates(row, &c[0], (double)shape->nx * shape->ny * shape->nz * n, &c[1]);
   log_info("\n");
   (void)json_array_append_new(rows, row);
@@ -182,7 +166,6 @@ static status measure_length(bench *bench, int n, precision precision, json_t *r
     if (along == AXIS_X) shape[1] = shape[0];
     shape[along] = n;
     minplus_arrays arrays;
-    memset(&arrays, 0, sizeof arrays);
     status result = arrays_open(bench, shape, precision, n, &arrays);
     if (result == STATUS_OK) result = measure_along(bench, &arrays, (axis)along, n, rows);
     arrays_close(&arrays);
@@ -201,7 +184,7 @@ static status measure_ways(bench *bench, minplus_arrays *arrays, int n, json_t *
   int count = 0;
   for (int v = -1; v < backend->minplus_variant_count && count < WAYS; v++, count++) {
     jobs[count] = (product_job){.backend = backend,
-                                .launch = launch_of(bench, arrays),
+                                .launch = launch_of(arrays),
                                 .variant = v,
                                 .count = 1,
                                 .products = {full_search(arrays, 0, 1, AXIS_Y, n)}};
@@ -214,9 +197,9 @@ static status measure_ways(bench *bench, minplus_arrays *arrays, int n, json_t *
   CHECK(bench_measure(bench, count + 1, c));
   for (int i = 0; i < count; i++) {
     const char *name = jobs[i].variant < 0 ? "production" : backend->minplus_variant_names[jobs[i].variant];
-    json_t *row =
-        json_pack("{s:i, s:s, s:s}", "n", n, "precision", precision_name(shape->precision), "variant", name);
-    log_info("matrices %5d %s  %-16s", n, precision_name(shape->precision), name);
+    json_t *row = json_pack("{s:i, s:s, s:s}", "n", n, "precision", config_precision_name(shape->precision),
+                            "variant", name);
+    log_info("matrices %5d %s  %-16s", n, config_precision_name(shape->precision), name);
     (void)report_rates(row, &c[i + 1], (double)n * n * n, &c[0]);
     log_info("  %.2f x production\n", c[1].seconds.median / c[i + 1].seconds.median);
     (void)json_array_append_new(rows, row);
@@ -226,7 +209,6 @@ static status measure_ways(bench *bench, minplus_arrays *arrays, int n, json_t *
 
 static status measure_matrix(bench *bench, int n, precision precision, json_t *rows) {
   minplus_arrays arrays;
-  memset(&arrays, 0, sizeof arrays);
   status result = arrays_open(bench, (const int[]){n, n, 1}, precision, 1, &arrays);
   if (result == STATUS_OK) result = measure_ways(bench, &arrays, n, rows);
   arrays_close(&arrays);
@@ -252,8 +234,7 @@ static void point_row(const void *user, int64_t z, int64_t y, double *row) {
 
 /* The transform from field 0 by way of fields 1 and 2 into 1. */
 static product_job transform_of(const bench *bench, const minplus_arrays *arrays, int n, double least) {
-  product_job job = {
-      .backend = bench->backend, .launch = launch_of(bench, arrays), .variant = -1, .count = 3};
+  product_job job = {.backend = bench->backend, .launch = launch_of(arrays), .variant = -1, .count = 3};
   for (int d = 0; d < 3; d++) {
     job.products[d] = full_search(arrays, d, d == 1 ? 2 : 1, (axis)d, n);
     job.products[d].least = least;
@@ -277,7 +258,7 @@ static status count_pairs(const minplus_arrays *arrays, product_job job, double 
 static status measure_transforms(bench *bench, minplus_arrays *arrays, int n, json_t *rows) {
   const point_set sets[] = {{.name = "0.1 % of points", .n = n}, {.name = "one point", .n = n, .one = 1}};
   const double full = 3.0 * (double)n * n * n * n;
-  const char *precision = precision_name(arrays->space.shape.precision);
+  const char *precision = config_precision_name(arrays->space.shape.precision);
   for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
     loop_job loop = loop_of(bench, arrays);
     product_job searches[2] = {transform_of(bench, arrays, n, 0.0),
@@ -302,7 +283,6 @@ static status measure_transforms(bench *bench, minplus_arrays *arrays, int n, js
 
 static status measure_cube(bench *bench, int n, precision precision, json_t *rows) {
   minplus_arrays arrays;
-  memset(&arrays, 0, sizeof arrays);
   status result = arrays_open(bench, (const int[]){n, n, n}, precision, n, &arrays);
   if (result == STATUS_OK) result = measure_transforms(bench, &arrays, n, rows);
   arrays_close(&arrays);
@@ -312,13 +292,13 @@ static status measure_cube(bench *bench, int n, precision precision, json_t *row
 typedef status (*size_measure)(bench *bench, int n, precision precision, json_t *rows);
 
 /* Measures every size in every precision, into the report under `name`. */
-static status measure_sizes(bench *bench, json_t *report, const char *name, int count, const int64_t sizes[],
+static status measure_sizes(bench *bench, json_t *report, const char *name, const bench_sizes *sizes,
                             size_measure measure) {
   json_t *rows = json_array();
   (void)json_object_set_new(report, name, rows);
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < sizes->count; i++) {
     for (int p = PRECISION_SINGLE; p <= PRECISION_DOUBLE; p++) {
-      if (bench->options.precision[p]) CHECK(measure(bench, (int)sizes[i], (precision)p, rows));
+      if (bench->options.precision[p]) CHECK(measure(bench, (int)sizes->at[i], (precision)p, rows));
     }
   }
   return STATUS_OK;
@@ -328,7 +308,7 @@ status bench_minplus(bench *bench) {
   const bench_options *o = &bench->options;
   json_t *report = json_object();
   bench_report_add(bench, "minplus", report);
-  CHECK(measure_sizes(bench, report, "lengths", o->length_count, o->lengths, measure_length));
-  CHECK(measure_sizes(bench, report, "matrices", o->matrix_count, o->matrices, measure_matrix));
-  return measure_sizes(bench, report, "transforms", o->transform_count, o->transforms, measure_cube);
+  CHECK(measure_sizes(bench, report, "lengths", &o->lengths, measure_length));
+  CHECK(measure_sizes(bench, report, "matrices", &o->matrices, measure_matrix));
+  return measure_sizes(bench, report, "transforms", &o->transforms, measure_cube);
 }

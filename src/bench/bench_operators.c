@@ -1,4 +1,3 @@
-
 #include "base/log.h"
 #include "bench.h"
 
@@ -48,20 +47,20 @@ static json_t *report(const operators_job *job, const char *name, int writes,
                       const bench_contestant *const c[4]) {
   static const char *const axes[] = {"x", "y", "z"};
   const kernels_shape *shape = &job->arrays->space.shape;
-  const int64_t n[3] = {shape->nx, shape->ny, shape->nz};
-  const char *precision = shape->precision == PRECISION_SINGLE ? "single" : "double";
-  const double points = (double)shape->nx * (double)shape->ny * (double)shape->nz;
+  const double points = bench_points(shape);
+  char of[BENCH_SHAPE];
   const double one = points / c[0]->seconds.median, each = points / c[1]->seconds.median;
   const double ordinary = points / c[2]->seconds.median, nontemporal = points / c[3]->seconds.median;
   const double ceiling = ordinary > nontemporal ? ordinary : nontemporal;
-  log_info("%-24s %5d x %4d x %4d %s %s  one launch %.3e  %d launches %.3e  ratio %.3f  share %5.1f %%\n",
-           name, shape->nx, shape->ny, shape->nz, precision, axes[job->axis], one, writes, each, one / each,
+  log_info("%-24s %s %s  one launch %.3e  %d launches %.3e  ratio %.3f  share %5.1f %%\n", name,
+           bench_report_shape(shape, of), axes[job->axis], one, writes, each, one / each,
            100.0 * one / ceiling);
   return json_pack("{s:s, s:o, s:s, s:s, s:i, s:i, s:o, s:o, s:f, s:f, s:f, s:f, s:f}", "operators", name,
-                   "grid", bench_report_grid(n), "precision", precision, "axis", axes[job->axis], "reads", 1,
-                   "writes", writes, "seconds", bench_report_spread(&c[0]->seconds), "seconds_each",
-                   bench_report_spread(&c[1]->seconds), "points_per_second", one, "points_per_second_each",
-                   each, "ratio", one / each, "stream_points_per_second", ceiling, "share", one / ceiling);
+                   "grid", bench_report_grid(shape), "precision", config_precision_name(shape->precision),
+                   "axis", axes[job->axis], "reads", 1, "writes", writes, "seconds",
+                   bench_report_spread(&c[0]->seconds), "seconds_each", bench_report_spread(&c[1]->seconds),
+                   "points_per_second", one, "points_per_second_each", each, "ratio", one / each,
+                   "stream_points_per_second", ceiling, "share", one / ceiling);
 }
 
 static status measure_axis(bench *bench, const bench_arrays *arrays, axis axis, json_t *results) {

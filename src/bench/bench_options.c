@@ -129,14 +129,14 @@ static status parse_grids(const char *text, bench_options *options) {
   }
 }
 
-static status parse_sides(const char *option, const char *text, int64_t most, int64_t sides[], int *count) {
+static status parse_sizes(const char *option, const char *text, int64_t most, bench_sizes *sizes) {
   char accepted[64];
   (void)snprintf(accepted, sizeof accepted, "up to 8 numbers from 16 to %lld between commas",
                  (long long)most);
   for (const char *at = text;; at++) {
-    if (*count == BENCH_GRIDS || !parse_number(&at, 16, most, &sides[*count]))
+    if (sizes->count == BENCH_GRIDS || !parse_number(&at, 16, most, &sizes->at[sizes->count]))
       return refuse(option, text, accepted);
-    ++*count;
+    sizes->count++;
     if (*at == '\0') return STATUS_OK;
     if (*at != ',') return refuse(option, text, accepted);
   }
@@ -188,15 +188,15 @@ static status parse_option(int option, const char *text, bench_options *options)
   case 'g':
     return parse_grids(text, options);
   case 'n':
-    return parse_sides("--pencils", text, 2048, options->cubes, &options->cube_count);
+    return parse_sizes("--pencils", text, 2048, &options->cubes);
   case 'l':
-    return parse_sides("--planes", text, 2048, options->planes, &options->plane_count);
+    return parse_sizes("--planes", text, 2048, &options->planes);
   case 'L':
-    return parse_sides("--lengths", text, 65536, options->lengths, &options->length_count);
+    return parse_sizes("--lengths", text, 65536, &options->lengths);
   case 'M':
-    return parse_sides("--matrices", text, 65536, options->matrices, &options->matrix_count);
+    return parse_sizes("--matrices", text, 65536, &options->matrices);
   case 'T':
-    return parse_sides("--transforms", text, 2048, options->transforms, &options->transform_count);
+    return parse_sizes("--transforms", text, 2048, &options->transforms);
   case 'p':
     return parse_precision(text, options);
   case 'r':
@@ -220,33 +220,20 @@ static status parse_option(int option, const char *text, bench_options *options)
 
 static status parse_part(const char *text, bench_options *options) {
   const int all = strcmp(text, "all") == 0;
-  const int kernels = all || strcmp(text, "kernels") == 0;
-  const int pencils = kernels || strcmp(text, "pencils") == 0;
-  const int operators = all || strcmp(text, "operators") == 0;
-  const int parts = all || strcmp(text, "parts") == 0;
-  const int minplus = all || strcmp(text, "minplus") == 0;
-  const int flow = all || strcmp(text, "flow") == 0;
-  const int wave = all || strcmp(text, "wave") == 0;
-  const int halo = all || strcmp(text, "halo") == 0;
-  const int io = all || strcmp(text, "io") == 0;
-  if (!(pencils || operators || parts || minplus || flow || wave || halo || io)) {
-    return status_fail(
-        STATUS_USAGE,
-        "unknown part '%s'; accepted: kernels, pencils, operators, parts, minplus, flow, wave, halo, io, "
-        "all; see fdbench "
-        "--help",
-        text);
+  char accepted[128] = "";
+  int found = all;
+  for (int i = 0; i < BENCH_PARTS; i++) {
+    const char *name = bench_part_list[i].name;
+    /* kernels, then the pencils */
+    const int wanted =
+        strcmp(text, name) == 0 || (strcmp(text, "kernels") == 0 && strcmp(name, "pencils") == 0);
+    options->parts[i] |= all || wanted;
+    found |= wanted;
+    text_add(accepted, sizeof accepted, ", ", "%s", name);
   }
-  options->kernels |= kernels;
-  options->pencils |= pencils;
-  options->operators |= operators;
-  options->parts |= parts;
-  options->minplus |= minplus;
-  options->flow |= flow;
-  options->wave |= wave;
-  options->halo |= halo;
-  options->io |= io;
-  return STATUS_OK;
+  if (found) return STATUS_OK;
+  return status_fail(STATUS_USAGE, "unknown part '%s'; accepted: %s, all; see fdbench --help", text,
+                     accepted);
 }
 
 status bench_options_parse(int argc, char **argv, bench_options *options) {

@@ -43,21 +43,18 @@ static status run_part(void *data) {
 static void report(const parts_job *job, const bench_contestant c[RUNGS], double ceiling, json_t *results) {
   static const char *const axes[] = {"x", "y", "z"};
   const kernels_shape *shape = &job->arrays->space.shape;
-  const int64_t n[3] = {shape->nx, shape->ny, shape->nz};
-  const char *precision = shape->precision == PRECISION_SINGLE ? "single" : "double";
   const char *variant = job->arrays->space.backend->variant_names[job->variant];
-  const double points = (double)shape->nx * (double)shape->ny * (double)shape->nz;
-  log_info("%-11s %5d x %4d x %4d %s %s", variant, shape->nx, shape->ny, shape->nz, precision,
-           axes[job->axis]);
+  char of[BENCH_SHAPE];
+  log_info("%-11s %s %s", variant, bench_report_shape(shape, of), axes[job->axis]);
   for (int r = 0; r < RUNGS; r++) {
-    const double rate = points / c[r].seconds.median;
+    const double rate = bench_points(shape) / c[r].seconds.median;
     log_info("  %s %.3e %5.1f %%", rungs[r], rate, 100.0 * rate / ceiling);
     (void)json_array_append_new(results,
                                 json_pack("{s:s, s:s, s:o, s:s, s:s, s:o, s:f, s:f, s:f}", "variant", variant,
-                                          "part", rungs[r], "grid", bench_report_grid(n), "precision",
-                                          precision, "axis", axes[job->axis], "seconds",
-                                          bench_report_spread(&c[r].seconds), "points_per_second", rate,
-                                          "copy_points_per_second", ceiling, "share", rate / ceiling));
+                                          "part", rungs[r], "grid", bench_report_grid(shape), "precision",
+                                          config_precision_name(shape->precision), "axis", axes[job->axis],
+                                          "seconds", bench_report_spread(&c[r].seconds), "points_per_second",
+                                          rate, "copy_points_per_second", ceiling, "share", rate / ceiling));
   }
   log_info("\n");
 }
@@ -82,9 +79,8 @@ static status measure_ends(bench *bench, const bench_arrays *arrays, axis axis, 
   }
   CHECK(bench_measure(bench, count + 2, c));
   const double ordinary = c[count].seconds.median, nontemporal = c[count + 1].seconds.median;
-  const kernels_shape *shape = &arrays->space.shape;
-  const double points = (double)shape->nx * (double)shape->ny * (double)shape->nz;
-  const double ceiling = points / (ordinary < nontemporal ? ordinary : nontemporal);
+  const double ceiling =
+      bench_points(&arrays->space.shape) / (ordinary < nontemporal ? ordinary : nontemporal);
   for (int v = 0; v < variants; v++) report(&jobs[v * RUNGS], &c[v * RUNGS], ceiling, results);
   return STATUS_OK;
 }

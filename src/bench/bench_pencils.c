@@ -15,7 +15,7 @@
  * while the sample's order is its compiler's; the row "sample's order" has that order, computed on the host.
  * Times are of kernels over all n^3 points; bandwidth counts two words per point. */
 
-enum { ARRAYS = 4, VARIANTS = 8, CHUNK = 8 };
+enum { VARIANTS = 8, CHUNK = 8 };
 
 typedef struct pencil_line {
   int axis, n;
@@ -33,28 +33,30 @@ typedef struct pencil_job {
   kernels_launch launch;
   int variant;
   axis axis;
-  void *const *arrays; /* the input, then outputs */
+  const field *fields; /* the input, then outputs */
 } pencil_job;
 
 static status run_derivative(void *data) {
   const pencil_job *job = data;
-  if (job->variant < 0)
-    return apply_derivative(job->backend, &job->launch, job->axis, job->arrays[0], job->arrays[1]);
-  return job->backend->derivative_variant(&job->launch, job->variant, PART_WHOLE, job->axis, job->arrays[0],
-                                          job->arrays[1]);
+  const void *in = job->fields[0].data;
+  void *out = job->fields[1].data;
+  if (job->variant < 0) return apply_derivative(job->backend, &job->launch, job->axis, in, out);
+  return job->backend->derivative_variant(&job->launch, job->variant, PART_WHOLE, job->axis, in, out);
 }
 
 static status run_three(void *data) {
   const pencil_job *job = data;
-  for (int d = 0; d < 3; d++) {
-    CHECK(apply_derivative(job->backend, &job->launch, (axis)d, job->arrays[0], job->arrays[1 + d]));
-  }
+  for (int d = 0; d < 3; d++)
+    CHECK(
+        apply_derivative(job->backend, &job->launch, (axis)d, job->fields[0].data, job->fields[1 + d].data));
   return STATUS_OK;
 }
 
 static status run_fused(void *data) {
   const pencil_job *job = data;
-  return apply_gradient(job->backend, &job->launch, job->arrays[0], job->arrays + 1);
+  const field *f = job->fields;
+  return apply_gradient(job->backend, &job->launch, f[0].data,
+                        (void *const[]){f[1].data, f[2].data, f[3].data});
 }
 
 static const char *variant_name(const kernels *backend, int variant) {
@@ -112,9 +114,7 @@ static void error_add_planes(pencil_error *error, const pencil_line *line, const
     for (int y = 0; y < shape->ny; y++) {
       for (int x = 0; x < shape->nx; x++, at++) {
         const int i = line->axis == AXIS_X ? x : line->axis == AXIS_Y ? y : z + k;
-        error_add_point(error, line, i,
-                        shape->precision == PRECISION_SINGLE ? (double)((const float *)values)[at]
-                                                             : ((const double *)values)[at]);
+        error_add_point(error, line, i, kernels_number(shape->precision, values, at));
       }
     }
   }
@@ -131,10 +131,9 @@ static field view_of(const field *field, const pencil_line *line) {
   return view;
 }
 
-static status find_error(const pencil_job *job, const pencil_line *line, const field fields[],
-                         pencil_error *error) {
-  field input = view_of(&fields[0], line);
-  const field output = view_of(&fields[1], line);
+static status find_error(const pencil_job *job, const pencil_line *line, pencil_error *error) {
+  field input = view_of(&job->fields[0], line);
+  const field output = view_of(&job->fields[1], line);
   pencil_job shorter = *job;
   shorter.launch.shape = input.shape;
   shorter.launch.planes[0].z1 = input.shape.nz;
@@ -178,9 +177,8 @@ static pencil_error sample_error(const pencil_line *line) {
 
 static json_t *row_of(const pencil_line *line, const char *variant) {
   static const char *const axes[] = {"x", "y", "z"};
-  return json_pack("{s:i, s:s, s:s, s:s}", "n", line->n, "precision",
-                   line->precision == PRECISION_SINGLE ? "single" : "double", "axis", axes[line->axis],
-                   "variant", variant);
+  return json_pack("{s:i, s:s, s:s, s:s}", "n", line->n, "precision", config_precision_name(line->precision),
+                   "axis", axes[line->axis], "variant", variant);
 }
 
 static void report_error(json_t *row, const pencil_error *error) {
@@ -202,8 +200,7 @@ static void report_time(json_t *row, const bench_spread *seconds, double bytes, 
 }
 
 /* Measures all variants along one axis: first fdapp's own, then those of the backend with other names. */
-static status measure_axis(bench *bench, const pencil_job *job, pencil_line *line, const field fields[],
-                           json_t *rows) {
+static status measure_axis(bench *bench, const pencil_job *job, pencil_line *line, json_t *rows) {
   pencil_job jobs[VARIANTS];
   pencil_error errors[VARIANTS] = {{0}};
   bench_contestant contestants[VARIANTS];
@@ -213,7 +210,7 @@ static status measure_axis(bench *bench, const pencil_job *job, pencil_line *lin
     jobs[count] = *job;
     jobs[count].variant = v;
     jobs[count].axis = (axis)line->axis;
-    CHECK(find_error(&jobs[count], line, fields, &errors[count]));
+    CHECK(find_error(&jobs[count], line, &errors[count]));
     contestants[count] = (bench_contestant){.work = run_derivative, .job = &jobs[count]};
     count++;
   }
@@ -242,7 +239,7 @@ static status measure_gradient(bench *bench, const pencil_job *job, int n, json_
   bench_contestant c[2] = {{.work = run_fused, .job = &jobs[0]}, {.work = run_three, .job = &jobs[1]}};
   CHECK(bench_measure(bench, 2, c));
   const double gain = c[1].seconds.median / c[0].seconds.median;
-  const char *precision = job->launch.shape.precision == PRECISION_SINGLE ? "single" : "double";
+  const char *precision = config_precision_name(job->launch.shape.precision);
   (void)json_array_append_new(rows, json_pack("{s:i, s:s, s:o, s:o, s:f}", "n", n, "precision", precision,
                                               "fused", bench_report_spread(&c[0].seconds), "three",
                                               bench_report_spread(&c[1].seconds), "gain", gain));
@@ -251,58 +248,41 @@ static status measure_gradient(bench *bench, const pencil_job *job, int n, json_
   return STATUS_OK;
 }
 
-static status measure_fields(bench *bench, const field_space *space, const stencil *stencil,
-                             const field fields[], json_t *report) {
-  void *const arrays[ARRAYS] = {fields[0].data, fields[1].data, fields[2].data, fields[3].data};
-  const int n = space->shape.nx;
-  pencil_job job = {.backend = bench->backend, .arrays = arrays};
-  job.launch = (kernels_launch){.context = bench->context,
-                                .queue = QUEUE_MAIN,
-                                .shape = space->shape,
-                                .planes = {{0, n}},
-                                .stencil = stencil};
-  pencil_line line = {.n = n, .precision = space->shape.precision};
+static status measure_arrays(bench *bench, const bench_arrays *arrays, json_t *report) {
+  const kernels_shape *shape = &arrays->space.shape;
+  const int n = shape->nx;
+  const pencil_job job = {
+      .backend = bench->backend, .launch = bench_arrays_launch(arrays), .fields = arrays->fields};
+  pencil_line line = {.n = n, .precision = shape->precision};
   line.input = malloc(2 * (size_t)n * sizeof *line.input);
   if (line.input == NULL) return status_fail(STATUS_MEMORY, "no memory for a line of %d points", n);
   line.solution = line.input + n;
   line_fill(&line);
   status result = STATUS_OK;
-  for (line.axis = 0; line.axis < 3 && result == STATUS_OK; line.axis++) {
-    result = measure_axis(bench, &job, &line, fields, json_object_get(report, "derivatives"));
-  }
+  for (line.axis = 0; line.axis < 3 && result == STATUS_OK; line.axis++)
+    result = measure_axis(bench, &job, &line, json_object_get(report, "derivatives"));
   free(line.input);
   CHECK(result);
   return measure_gradient(bench, &job, n, json_object_get(report, "gradients"));
 }
 
 static status measure_cube(bench *bench, int64_t n, precision precision, json_t *report) {
-  const int64_t points[3] = {n, n, n};
-  const double spacing = 1.0 / (double)(n - 1);
-  const stencil stencil = stencil_make(8, (const double[]){spacing, spacing, spacing});
-  grid grid;
-  field_space space = {0};
-  field fields[ARRAYS];
-  memset(fields, 0, sizeof fields);
-  CHECK(grid_make(points, (const double[]){1.0, 1.0, 1.0}, 1, 0, &grid));
-  CHECK(field_space_open(bench->backend, bench->context,
-                         grid_shape(&grid, precision, bench->backend->host_memory), &space));
-  status result = STATUS_OK;
-  for (int i = 0; i < ARRAYS && result == STATUS_OK; i++) result = field_create(&space, &fields[i]);
-  if (result == STATUS_OK) result = measure_fields(bench, &space, &stencil, fields, report);
-  for (int i = 0; i < ARRAYS; i++) {
-    if (fields[i].backend != NULL) field_destroy(&fields[i]);
-  }
-  field_space_close(&space);
+  const double h = 1.0 / (double)(n - 1);
+  bench_arrays arrays = {.count = 0};
+  status result = bench_arrays_open(bench, (const int64_t[]){n, n, n}, precision, 1, 3, &arrays);
+  arrays.stencil = stencil_make(8, (const double[]){h, h, h});
+  if (result == STATUS_OK) result = measure_arrays(bench, &arrays, report);
+  bench_arrays_close(&arrays);
   return result;
 }
 
 status bench_pencils(bench *bench) {
-  bench_options *options = &bench->options;
+  const bench_options *options = &bench->options;
   json_t *report = json_pack("{s:[], s:[]}", "derivatives", "gradients");
   bench_report_add(bench, "pencils", report);
-  for (int i = 0; i < options->cube_count; i++) {
+  for (int i = 0; i < options->cubes.count; i++) {
     for (int p = PRECISION_SINGLE; p <= PRECISION_DOUBLE; p++) {
-      if (options->precision[p]) CHECK(measure_cube(bench, options->cubes[i], (precision)p, report));
+      if (options->precision[p]) CHECK(measure_cube(bench, options->cubes.at[i], (precision)p, report));
     }
   }
   return STATUS_OK;

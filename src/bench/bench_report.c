@@ -14,8 +14,14 @@ json_t *bench_report_spread(const bench_spread *spread) {
                    spread->maximum);
 }
 
-json_t *bench_report_grid(const int64_t n[3]) {
-  return json_pack("[I, I, I]", (json_int_t)n[0], (json_int_t)n[1], (json_int_t)n[2]);
+json_t *bench_report_grid(const kernels_shape *shape) {
+  return json_pack("[i, i, i]", shape->nx, shape->ny, shape->nz);
+}
+
+const char *bench_report_shape(const kernels_shape *shape, char text[BENCH_SHAPE]) {
+  (void)snprintf(text, BENCH_SHAPE, "%5d x %4d x %4d %s", shape->nx, shape->ny, shape->nz,
+                 config_precision_name(shape->precision));
+  return text;
 }
 
 void bench_report_add(bench *bench, const char *name, json_t *array) {

@@ -31,16 +31,14 @@ static status run_step(void *data) {
 
 static double report(const wave_job *job, const bench_spread *seconds, double stream, json_t *results) {
   const kernels_shape *shape = &job->arrays->space.shape;
-  const int64_t n[3] = {shape->nx, shape->ny, shape->nz};
-  const char *precision = shape->precision == PRECISION_SINGLE ? "single" : "double";
-  const double points = (double)shape->nx * (double)shape->ny * (double)shape->nz;
-  const double rate = points / seconds->median, share = stream / seconds->median;
-  log_info("%-16s %5d x %4d x %4d %s  %.3e points/s  share of the stream %5.1f %%\n", job->name, shape->nx,
-           shape->ny, shape->nz, precision, rate, 100.0 * share);
-  (void)json_array_append_new(results, json_pack("{s:s, s:o, s:s, s:o, s:f, s:f}", "wave", job->name, "grid",
-                                                 bench_report_grid(n), "precision", precision, "seconds",
-                                                 bench_report_spread(seconds), "points_per_second", rate,
-                                                 "share", share));
+  const double rate = bench_points(shape) / seconds->median, share = stream / seconds->median;
+  char of[BENCH_SHAPE];
+  log_info("%-16s %s  %.3e points/s  share of the stream %5.1f %%\n", job->name,
+           bench_report_shape(shape, of), rate, 100.0 * share);
+  (void)json_array_append_new(
+      results, json_pack("{s:s, s:o, s:s, s:o, s:f, s:f}", "wave", job->name, "grid",
+                         bench_report_grid(shape), "precision", config_precision_name(shape->precision),
+                         "seconds", bench_report_spread(seconds), "points_per_second", rate, "share", share));
   return rate;
 }
 

@@ -10,6 +10,18 @@
 #include "domain/backend.h"
 #include "domain/node.h"
 
+const bench_part bench_part_list[BENCH_PARTS] = {
+    {"kernels", bench_kernels, 0}, {"pencils", bench_pencils, 0}, {"operators", bench_operators, 0},
+    {"parts", bench_parts, 0},     {"minplus", bench_minplus, 0}, {"flow", bench_flow, 0},
+    {"wave", bench_wave, 0},       {"halo", bench_halo, 1},       {"io", bench_io, 1}};
+
+/* Sets sizes that are not given: `count` of them, each twice the one before. */
+static void choose(bench_sizes *sizes, int count, int64_t first) {
+  if (sizes->count > 0) return;
+  sizes->count = count;
+  for (int i = 0; i < count; i++) sizes->at[i] = first << i;
+}
+
 /* Default sizes: too large for the last-level cache, and for the posts' report cubes that a host can compute
  * in reasonable time. */
 static void choose_sizes(bench *bench) {
@@ -19,26 +31,11 @@ static void choose_sizes(bench *bench) {
     for (int d = 0; d < 3; d++) options->grids[0][d] = host ? 320 : 512;
     options->grid_count = 1;
   }
-  if (options->cube_count == 0) {
-    options->cube_count = host ? 3 : 4;
-    for (int i = 0; i < options->cube_count; i++) options->cubes[i] = (int64_t)64 << i;
-  }
-  if (options->length_count == 0) {
-    options->length_count = host ? 2 : 3;
-    for (int i = 0; i < options->length_count; i++) options->lengths[i] = (int64_t)512 << i;
-  }
-  if (options->matrix_count == 0) {
-    options->matrix_count = host ? 1 : 4;
-    for (int i = 0; i < options->matrix_count; i++) options->matrices[i] = (int64_t)1000 << i;
-  }
-  if (options->transform_count == 0) {
-    options->transforms[0] = host ? 256 : 512;
-    options->transform_count = 1;
-  }
-  if (options->plane_count == 0) {
-    options->plane_count = 5;
-    for (int i = 0; i < options->plane_count; i++) options->planes[i] = (int64_t)64 << i;
-  }
+  choose(&options->cubes, host ? 3 : 4, 64);
+  choose(&options->lengths, host ? 2 : 3, 512);
+  choose(&options->matrices, host ? 1 : 4, 1000);
+  choose(&options->transforms, 1, host ? 256 : 512);
+  choose(&options->planes, 5, 64);
 }
 
 static status bench_open(bench *bench) {
@@ -83,15 +80,10 @@ static status alone(bench *bench, status (*part)(struct bench *)) {
 
 static status measure(bench *bench) {
   CHECK(bench_open(bench));
-  if (bench->options.kernels) CHECK(alone(bench, bench_kernels));
-  if (bench->options.pencils) CHECK(alone(bench, bench_pencils));
-  if (bench->options.operators) CHECK(alone(bench, bench_operators));
-  if (bench->options.parts) CHECK(alone(bench, bench_parts));
-  if (bench->options.minplus) CHECK(alone(bench, bench_minplus));
-  if (bench->options.flow) CHECK(alone(bench, bench_flow));
-  if (bench->options.wave) CHECK(alone(bench, bench_wave));
-  if (bench->options.halo) CHECK(bench_halo(bench));
-  if (bench->options.io) CHECK(bench_io(bench));
+  for (int i = 0; i < BENCH_PARTS; i++) {
+    const bench_part *part = &bench_part_list[i];
+    if (bench->options.parts[i]) CHECK(part->collective ? part->measure(bench) : alone(bench, part->measure));
+  }
   CHECK(agree(bench->comm, bench->rank == 0 ? bench_report_write(bench) : STATUS_OK));
   log_info("%s written\n", bench->options.output);
   return STATUS_OK;
