@@ -29,7 +29,8 @@ status dataset_fail(const dataset *d, status code, const char *format, ...) {
   return status_fail(code, "%s = %s: %s", d->key, d->path, what);
 }
 
-const char *dataset_unopened(const char *path) {
+/* Why a file that can be read is not opened as one of HDF5. */
+static const char *unopened(const char *path) {
   static const char signature[8] = "\x89HDF\r\n\x1a\n";
   struct stat about;
   char first[sizeof signature] = "";
@@ -43,7 +44,7 @@ const char *dataset_unopened(const char *path) {
   return "is no HDF5 file that can be opened; of numpy's arrays fdpost.write_field makes one";
 }
 
-static status open_file(const dataset *d, hid_t *file) {
+status dataset_open(const dataset *d, hid_t *file) {
   if (access(d->path, R_OK) != 0)
     return dataset_fail(d, STATUS_FILE, "cannot be opened: %s", strerror(errno));
   const hid_t access_list = H5Pcreate(H5P_FILE_ACCESS);
@@ -51,7 +52,7 @@ static status open_file(const dataset *d, hid_t *file) {
   if (access_list >= 0 && H5Pset_fclose_degree(access_list, H5F_CLOSE_STRONG) >= 0)
     *file = H5Fopen(d->path, H5F_ACC_RDONLY, access_list);
   if (access_list >= 0) (void)H5Pclose(access_list);
-  return *file >= 0 ? STATUS_OK : dataset_fail(d, STATUS_FILE, "%s", dataset_unopened(d->path));
+  return *file >= 0 ? STATUS_OK : dataset_fail(d, STATUS_FILE, "%s", unopened(d->path));
 }
 
 /* Checks the dataset's shape. [out] n: its points. */
@@ -92,7 +93,7 @@ static status check_type(const dataset *d, hid_t dataset) {
 static status open_dataset(const dataset *d, handles *h) {
   *h = (handles){-1, -1, -1};
   CHECK(hdf5_library_start());
-  CHECK(open_file(d, &h->file));
+  CHECK(dataset_open(d, &h->file));
   if (dataset_link_exists(h->file, d->name)) h->dataset = H5Dopen2(h->file, d->name, H5P_DEFAULT);
   h->space = h->dataset >= 0 ? H5Dget_space(h->dataset) : -1;
   return h->space >= 0 ? check_type(d, h->dataset) : dataset_refuse_name(d, h->file);
@@ -101,7 +102,7 @@ static status open_dataset(const dataset *d, handles *h) {
 int dataset_has(const char *path, const char *name) {
   const dataset d = {.key = "file", .path = path, .name = name};
   hid_t file = -1;
-  if (hdf5_library_start() != STATUS_OK || open_file(&d, &file) != STATUS_OK) {
+  if (hdf5_library_start() != STATUS_OK || dataset_open(&d, &file) != STATUS_OK) {
     status_clear();
     return 0;
   }
@@ -322,8 +323,7 @@ status dataset_check_values(const dataset *d, precision precision, int64_t z0, i
   const double any[2] = {-largest, largest}, *range = d->range != NULL ? d->range : any;
   const int64_t plane = d->n[0] * d->n[1];
   for (int64_t i = 0; i < count * plane; i++) {
-    const double value =
-        precision == PRECISION_SINGLE ? (double)((const float *)planes)[i] : ((const double *)planes)[i];
+    const double value = kernels_number(precision, planes, (size_t)i);
     const char *by = dataset_absent_by(&d->absent, value);
     if (!(value >= range[0] && value <= range[1]) || by != NULL) return refuse_value(d, z0, i, range, by);
   }

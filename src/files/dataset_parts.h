@@ -11,8 +11,8 @@
 __attribute__((format(printf, 3, 4))) status dataset_fail(const dataset *d, status code, const char *format,
                                                           ...);
 
-/* Says why a file that can be read is not opened as one of HDF5: "is a directory". */
-const char *dataset_unopened(const char *path);
+/* Opens the file for reading; what is open in it is closed with it. STATUS_FILE says why it cannot be. */
+status dataset_open(const dataset *d, hid_t *file);
 /* 1 if the link exists, whatever it leads to. */
 int dataset_link_exists(hid_t file, const char *name);
 /* Refuses a name that leads to no dataset; the message names where a link leads, or what else there is. */
