@@ -14,22 +14,27 @@
 /* A move of results. */
 typedef struct move {
   char previous[64];
-  long long after; /* states of later steps; -1: all results */
+  long long after;    /* states of later steps; -1: all results */
+  const char *folder; /* whose files move_file moves */
 } move;
+
+/* target: the new name, seen from the directory. */
+static status rename_to(const char *directory, const char *name, const char *target) {
+  char from[PATH_MAX], to[PATH_MAX];
+  CHECK(file_path(directory, name, from, sizeof from));
+  CHECK(file_path(directory, target, to, sizeof to));
+  return rename(from, to) == 0 ? STATUS_OK : rundir_failure(from, "cannot be moved away");
+}
 
 static status move_one(const char *directory, const char *name, void *user) {
   const move *move = user;
-  char from[PATH_MAX];
-  char to[PATH_MAX];
   char target[NAME_MAX + 66];
   long long step = 0;
   const int goes =
       move->after < 0 ? rundir_is_result(name) : rundir_is_of_step(name, &step) && step > move->after;
   if (!goes) return STATUS_OK;
   (void)snprintf(target, sizeof target, "%s/%s", move->previous, name);
-  CHECK(file_path(directory, name, from, sizeof from));
-  CHECK(file_path(directory, target, to, sizeof to));
-  return rename(from, to) == 0 ? STATUS_OK : rundir_failure(from, "cannot be moved away");
+  return rename_to(directory, name, target);
 }
 
 /* Moves the index first, so that it never names a file that has been moved away. */
@@ -42,33 +47,25 @@ static status move_all(const char *directory, move *move) {
   return rundir_each_name(directory, move_one, move);
 }
 
-/* Results of later steps in a folder, and the same folder in the target. */
-typedef struct move_folder {
-  const move *move;
-  const char *name;
-} move_folder;
-
+/* Moves a result of a later step from a folder to the same folder in the target. */
 static status move_file(const char *directory, const char *name, void *user) {
-  const move_folder *folder = user;
-  const move *move = folder->move;
-  char target[NAME_MAX + 128], from[PATH_MAX], to[PATH_MAX];
+  const move *move = user;
+  char target[NAME_MAX + 128];
   long long step = 0;
   if (!rundir_is_slice(name, &step) || step <= move->after) return STATUS_OK;
-  (void)snprintf(target, sizeof target, "../%s/%s/%s", move->previous, folder->name, name);
-  CHECK(file_path(directory, name, from, sizeof from));
-  CHECK(file_path(directory, target, to, sizeof to));
-  return rename(from, to) == 0 ? STATUS_OK : rundir_failure(from, "cannot be moved away");
+  (void)snprintf(target, sizeof target, "../%s/%s/%s", move->previous, move->folder, name);
+  return rename_to(directory, name, target);
 }
 
-static status move_folder_files(const char *directory, const char *name, const move *move) {
-  move_folder folder = {.move = move, .name = name};
+static status move_folder_files(const char *directory, const char *name, move *move) {
   char target[128], from[PATH_MAX], to[PATH_MAX];
   (void)snprintf(target, sizeof target, "%s/%s", move->previous, name);
   CHECK(file_path(directory, name, from, sizeof from));
   CHECK(file_path(directory, target, to, sizeof to));
   if (move->after < 0 || access(from, F_OK) != 0) return STATUS_OK;
   CHECK(rundir_make_directory(to));
-  CHECK(rundir_each_name(from, move_file, &folder));
+  move->folder = name;
+  CHECK(rundir_each_name(from, move_file, move));
   CHECK(file_sync_directory(to));
   return file_sync_directory(from);
 }
