@@ -154,36 +154,31 @@ static status copy_range(int memory, int descriptor, const char *path, int64_t s
   return STATUS_OK;
 }
 
-/* Copies the structure around the places of chunks, which ascend. */
-static status copy_around(int memory, int descriptor, const char *path, const checkpoint_contents *contents,
-                          const checkpoint_block *block) {
+/* Copies the structure around what lies in it, of which the places ascend: the fields' values, or chunks. */
+static status copy_structure(int memory, int descriptor, const char *path,
+                             const checkpoint_contents *contents, const checkpoint_block *block) {
+  const int64_t *chunks = contents->chunks,
+                *places = chunks != NULL ? contents->chunk_offsets : block->offsets;
+  const int64_t count = contents->fields * (chunks != NULL ? contents->n[2] : 1);
   int64_t from = CHECKPOINT_BLOCK_BYTES;
-  for (int64_t i = 0; i < contents->fields * contents->n[2]; i++) {
-    if (contents->chunk_offsets[i] < from) return status_fail(STATUS_FILE, "%s: chunks overlap", path);
-    CHECK(copy_range(memory, descriptor, path, from, contents->chunk_offsets[i]));
-    from = contents->chunk_offsets[i] + contents->chunks[i];
+  for (int64_t i = 0; i < count; i++) {
+    if (places[i] < from) return status_fail(STATUS_FILE, "%s: chunks overlap", path);
+    CHECK(copy_range(memory, descriptor, path, from, places[i]));
+    from = places[i] + (chunks != NULL ? chunks[i] : checkpoint_data_bytes(block));
   }
   CHECK(copy_range(memory, descriptor, path, from, block->file_bytes));
+  /* returns what was reserved but not needed */
   if (ftruncate(descriptor, (off_t)block->file_bytes) == 0) return STATUS_OK;
   return status_fail(STATUS_FILE, "%s: cannot be cut to its size: %s", path, strerror(errno));
 }
 
-/* Makes the structure and copies it around the fields' places in the file. */
+/* Makes the structure and copies it into the file. */
 static status put_structure(int memory, int descriptor, const char *path, const checkpoint_contents *contents,
                             checkpoint_block *block) {
   int64_t meaning = 0;
   CHECK(make_structure(memory, path, contents, block, &meaning));
-  if (contents->chunks != NULL) return copy_around(memory, descriptor, path, contents, block);
-  CHECK(put_meaning(memory, path, block, meaning));
-  int64_t from = CHECKPOINT_BLOCK_BYTES;
-  for (int f = 0; f <= block->fields; f++) {
-    const int64_t to = f < block->fields ? block->offsets[f] : block->file_bytes;
-    CHECK(copy_range(memory, descriptor, path, from, to));
-    from = to + checkpoint_data_bytes(block);
-  }
-  /* returns what was reserved but not needed */
-  if (ftruncate(descriptor, (off_t)block->file_bytes) == 0) return STATUS_OK;
-  return status_fail(STATUS_FILE, "%s: cannot be cut to its size: %s", path, strerror(errno));
+  if (contents->chunks == NULL) CHECK(put_meaning(memory, path, block, meaning));
+  return copy_structure(memory, descriptor, path, contents, block);
 }
 
 static status fill_file(int descriptor, const char *path, const checkpoint_contents *contents,
