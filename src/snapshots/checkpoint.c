@@ -177,10 +177,10 @@ static status check_match(const checkpoint *checkpoint, const char *path, const 
 }
 
 /* Refuses a file with another domain: the same points on other lengths are another problem. */
-static status check_spacing(const checkpoint *checkpoint, const char *path) {
+static status check_spacing(const checkpoint *checkpoint, hid_t file, const char *path) {
   const double *h = checkpoint->grid.h;
   double spacing[3];
-  CHECK(checkpoint_about_spacing(path, spacing));
+  CHECK(checkpoint_about_spacing(file, path, spacing));
   if (spacing[0] == h[0] && spacing[1] == h[1] && spacing[2] == h[2]) return STATUS_OK;
   return status_fail(STATUS_FOREIGN, "%s: holds points %g, %g, %g apart; this run's are %g, %g, %g apart",
                      path, spacing[0], spacing[1], spacing[2], h[0], h[1], h[2]);
@@ -205,27 +205,11 @@ static status check_step(const char *path, const checkpoint_block *block, int64_
                      block->step);
 }
 
-/* Rank 0: reads and checks all of a file but the planes. named: the step in its name, -1 to accept any. [out]
- * differences: from this run's configuration; changed: as above. */
-static status read_header(checkpoint *checkpoint, const char *path, int64_t named, checkpoint_block *block,
-                          checkpoint_state *state, checkpoint_differences *differences, int *changed) {
-  int descriptor = -1;
-  CHECK(checkpoint_block_open(path, &descriptor));
-  status result = checkpoint_block_read(descriptor, path, block);
-  if (result == STATUS_OK) result = check_step(path, block, named);
-  if (result == STATUS_OK) result = checkpoint_verify_surroundings(descriptor, path, block, changed);
-  if (result == STATUS_OK) result = checkpoint_about_state(path, block, state);
-  if (result == STATUS_OK) result = check_whole(path, state);
-  if (result == STATUS_OK) result = check_match(checkpoint, path, block);
-  if (result == STATUS_OK) {
-    result = file_read_at(descriptor, path, checkpoint->planes.all, (size_t)checkpoint_checksums_bytes(block),
-                          block->checksums_offset);
-  }
-  (void)close(descriptor);
-  CHECK(result);
-  CHECK(check_spacing(checkpoint, path));
+/* Compares the configuration in a file with this run's. [out] differences. */
+static status check_configuration(const checkpoint *checkpoint, hid_t file, const char *path,
+                                  checkpoint_state *state, checkpoint_differences *differences) {
   char *theirs = NULL;
-  result = checkpoint_about_configuration(path, &theirs);
+  status result = checkpoint_about_configuration(file, path, &theirs);
   if (result == STATUS_OK)
     checkpoint_config_compare(checkpoint->config, theirs, checkpoint->configuration, differences);
   if (result == STATUS_OK && checkpoint->beside)
@@ -235,21 +219,58 @@ static status read_header(checkpoint *checkpoint, const char *path, int64_t name
   return result;
 }
 
+static status read_about(const checkpoint *checkpoint, hid_t file, const char *path,
+                         const checkpoint_block *block, checkpoint_state *state,
+                         checkpoint_differences *differences) {
+  CHECK(checkpoint_about_state(file, path, block, state));
+  CHECK(check_whole(path, state));
+  CHECK(check_match(checkpoint, path, block));
+  CHECK(check_spacing(checkpoint, file, path));
+  return check_configuration(checkpoint, file, path, state, differences);
+}
+
+/* Rank 0: reads and checks all of a file but the planes. named: the step in its name, -1 to accept any. [out]
+ * differences: from this run's configuration; changed: as above. */
+static status read_header(checkpoint *checkpoint, const char *path, int64_t named, checkpoint_block *block,
+                          checkpoint_state *state, checkpoint_differences *differences, int *changed) {
+  int descriptor = -1;
+  hid_t file = -1;
+  CHECK(checkpoint_block_open(path, &descriptor));
+  status result = checkpoint_block_read(descriptor, path, block);
+  if (result == STATUS_OK) result = check_step(path, block, named);
+  if (result == STATUS_OK) result = checkpoint_verify_surroundings(descriptor, path, block, changed);
+  if (result == STATUS_OK) result = checkpoint_file_open(path, &file);
+  if (result == STATUS_OK)
+    result = checkpoint_file_close(file, path, read_about(checkpoint, file, path, block, state, differences));
+  if (result == STATUS_OK)
+    result = file_read_at(descriptor, path, checkpoint->planes.all, (size_t)checkpoint_checksums_bytes(block),
+                          block->checksums_offset);
+  (void)close(descriptor);
+  return result;
+}
+
 void checkpoint_remember(checkpoint *checkpoint, const checkpoint_memory *memory) {
   checkpoint->memory = *memory;
 }
 
-static status recall(checkpoint *checkpoint, const char *path) {
+/* Rank 0: reads what the equation remembers. [out] values: the caller frees them, whatever the status. */
+static status read_memory(const checkpoint *checkpoint, const char *path, const checkpoint_block *block,
+                          void **values) {
+  const int64_t count = checkpoint->memory.count;
+  const size_t bytes = (size_t)count * kernels_element_size(checkpoint->precision);
+  hid_t file = -1;
+  *values = malloc(bytes);
+  if (*values == NULL) return status_fail(STATUS_MEMORY, "no memory for %zu bytes of a snapshot", bytes);
+  CHECK(checkpoint_file_open(path, &file));
+  return checkpoint_file_close(file, path, checkpoint_about_memory(file, path, block, count, *values));
+}
+
+static status recall(checkpoint *checkpoint, const char *path, const checkpoint_block *block) {
   const checkpoint_memory *memory = &checkpoint->memory;
-  const size_t bytes = (size_t)memory->count * kernels_element_size(checkpoint->precision);
   void *values = NULL;
   status result = STATUS_OK;
   if (memory->count == 0) return STATUS_OK;
-  if (checkpoint->grid.rank == 0) {
-    values = malloc(bytes);
-    result = values == NULL ? status_fail(STATUS_MEMORY, "no memory for %zu bytes of a snapshot", bytes)
-                            : checkpoint_about_memory(path, checkpoint->precision, memory->count, values);
-  }
+  if (checkpoint->grid.rank == 0) result = read_memory(checkpoint, path, block, &values);
   result = agree(checkpoint->comm, result);
   if (result == STATUS_OK) result = memory->scatter(memory->self, values);
   free(values);
@@ -273,7 +294,7 @@ static status read_state(checkpoint *checkpoint, const char *path, int64_t named
   CHECK_MPI(MPI_Bcast(&header, (int)sizeof header, MPI_BYTE, 0, checkpoint->comm));
   CHECK(checkpoint_planes_scatter(&checkpoint->planes));
   CHECK(agree(checkpoint->comm, checkpoint_planes_check(&checkpoint->planes, path, &header.block, state)));
-  if (state != NULL) CHECK(recall(checkpoint, path));
+  if (state != NULL) CHECK(recall(checkpoint, path, &header.block));
   *about = header.state;
   checkpoint->summed_step = about->step;
   if (checkpoint->beside) return STATUS_OK;

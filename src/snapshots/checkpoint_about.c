@@ -56,15 +56,12 @@ static status write_units(hid_t group, const char *path, const config *config) {
   return time[0] != '\0' ? hdf5_write_text(group, path, "units_time", time) : STATUS_OK;
 }
 
-static uint64_t memory_hash(precision precision, int64_t count, const void *values) {
-  return XXH3_64bits(values, (size_t)count * kernels_element_size(precision));
-}
-
 static status write_memory(hid_t file, const char *path, const checkpoint_contents *contents) {
   const hsize_t count = (hsize_t)contents->remembered;
   hid_t dataset = -1;
   if (contents->memory == NULL) return STATUS_OK;
-  const uint64_t hash = memory_hash(contents->precision, contents->remembered, contents->memory);
+  const uint64_t hash =
+      XXH3_64bits(contents->memory, (size_t)count * kernels_element_size(contents->precision));
   CHECK(hdf5_write_array(file, path, CHECKPOINT_MEMORY, hdf5_real(contents->precision), 1, &count,
                          contents->memory));
   CHECK_HDF5(STATUS_FILE, path, dataset = H5Dopen2(file, CHECKPOINT_MEMORY, H5P_DEFAULT));
@@ -172,8 +169,8 @@ static status read_samples(hid_t group, const char *path, checkpoint_samples *sa
   return read_attribute(group, path, "samples_time", H5T_NATIVE_DOUBLE, 1, &samples->time);
 }
 
-static status read_state(hid_t file, const char *path, const checkpoint_block *block,
-                         checkpoint_state *state) {
+status checkpoint_about_state(hid_t file, const char *path, const checkpoint_block *block,
+                              checkpoint_state *state) {
   hid_t group = -1;
   CHECK_HDF5(STATUS_DAMAGED, path, group = H5Gopen2(file, "fdapp", H5P_DEFAULT));
   for (size_t i = 0; i < ATTRIBUTES; i++) {
@@ -196,13 +193,7 @@ static status read_state(hid_t file, const char *path, const checkpoint_block *b
   return STATUS_OK;
 }
 
-status checkpoint_about_state(const char *path, const checkpoint_block *block, checkpoint_state *state) {
-  hid_t file = -1;
-  CHECK(checkpoint_file_open(path, &file));
-  return checkpoint_file_close(file, path, read_state(file, path, block, state));
-}
-
-static status read_spacing(hid_t file, const char *path, double spacing[3]) {
+status checkpoint_about_spacing(hid_t file, const char *path, double spacing[3]) {
   hid_t group = -1;
   CHECK_HDF5(STATUS_DAMAGED, path, group = H5Gopen2(file, "VTKHDF", H5P_DEFAULT));
   CHECK(read_attribute(group, path, "Spacing", H5T_NATIVE_DOUBLE, 3, spacing));
@@ -210,68 +201,50 @@ static status read_spacing(hid_t file, const char *path, double spacing[3]) {
   return STATUS_OK;
 }
 
-status checkpoint_about_spacing(const char *path, double spacing[3]) {
-  hid_t file = -1;
-  CHECK(checkpoint_file_open(path, &file));
-  return checkpoint_file_close(file, path, read_spacing(file, path, spacing));
-}
-
-static status read_memory(hid_t file, const char *path, precision precision, int64_t count, void *values) {
+/* [out] count: of the numbers that the file has; values: those, NULL for none. The caller frees them,
+ * whatever the status. */
+static status read_memory(hid_t file, const char *path, const checkpoint_block *block, int64_t *count,
+                          void **values) {
+  const size_t size = kernels_element_size(block->precision);
   hid_t dataset = -1, space = -1;
+  hssize_t points = 0;
   htri_t there = 0;
   uint64_t hash = 0;
-  memset(values, 0, (size_t)count * kernels_element_size(precision));
   CHECK_HDF5(STATUS_DAMAGED, path, there = H5Lexists(file, CHECKPOINT_MEMORY, H5P_DEFAULT));
   if (there == 0) return STATUS_OK;
   CHECK_HDF5(STATUS_DAMAGED, path, dataset = H5Dopen2(file, CHECKPOINT_MEMORY, H5P_DEFAULT));
   CHECK_HDF5(STATUS_DAMAGED, path, space = H5Dget_space(dataset));
-  const int fits = H5Sget_simple_extent_npoints(space) == count;
+  CHECK_HDF5(STATUS_DAMAGED, path, points = H5Sget_simple_extent_npoints(space));
   CHECK_HDF5(STATUS_DAMAGED, path, H5Sclose(space));
+  if (points == 0 || (uint64_t)points > (uint64_t)block->file_bytes / size)
+    return status_fail(STATUS_DAMAGED, "%s: damaged: " CHECKPOINT_MEMORY " is not of its length", path);
+  *values = malloc((size_t)points * size);
+  if (*values == NULL) return status_fail(STATUS_MEMORY, "%s: no memory for " CHECKPOINT_MEMORY, path);
+  *count = points;
   CHECK(read_attribute(dataset, path, "xxh3", H5T_NATIVE_UINT64, 1, &hash));
-  if (fits)
-    CHECK_HDF5(STATUS_DAMAGED, path,
-               H5Dread(dataset, hdf5_real(precision), H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+  CHECK_HDF5(STATUS_DAMAGED, path,
+             H5Dread(dataset, hdf5_real(block->precision), H5S_ALL, H5S_ALL, H5P_DEFAULT, *values));
   CHECK_HDF5(STATUS_DAMAGED, path, H5Dclose(dataset));
-  if (!fits || memory_hash(precision, count, values) == hash) return STATUS_OK;
+  if (XXH3_64bits(*values, (size_t)points * size) == hash) return STATUS_OK;
   return status_fail(STATUS_DAMAGED, "%s: damaged: " CHECKPOINT_MEMORY " does not match its checksum", path);
 }
 
-status checkpoint_about_memory(const char *path, precision precision, int64_t count, void *values) {
-  hid_t file = -1;
-  CHECK(checkpoint_file_open(path, &file));
-  return checkpoint_file_close(file, path, read_memory(file, path, precision, count, values));
-}
-
-static status verify_memory(hid_t file, const char *path, const checkpoint_block *block) {
-  const size_t size = kernels_element_size(block->precision);
-  hid_t dataset = -1, space = -1;
-  hssize_t count = 0;
-  htri_t there = 0;
-  CHECK_HDF5(STATUS_DAMAGED, path, there = H5Lexists(file, CHECKPOINT_MEMORY, H5P_DEFAULT));
-  if (there == 0) return STATUS_OK;
-  CHECK_HDF5(STATUS_DAMAGED, path, dataset = H5Dopen2(file, CHECKPOINT_MEMORY, H5P_DEFAULT));
-  CHECK_HDF5(STATUS_DAMAGED, path, space = H5Dget_space(dataset));
-  CHECK_HDF5(STATUS_DAMAGED, path, count = H5Sget_simple_extent_npoints(space));
-  CHECK_HDF5(STATUS_DAMAGED, path, H5Sclose(space));
-  CHECK_HDF5(STATUS_DAMAGED, path, H5Dclose(dataset));
-  if (count == 0 || (uint64_t)count > (uint64_t)block->file_bytes / size)
-    return status_fail(STATUS_DAMAGED, "%s: damaged: " CHECKPOINT_MEMORY " is not of its length", path);
-  void *values = malloc((size_t)count * size);
-  if (values == NULL) return status_fail(STATUS_MEMORY, "%s: no memory for " CHECKPOINT_MEMORY, path);
-  const status result = read_memory(file, path, block->precision, count, values);
-  free(values);
+status checkpoint_about_memory(hid_t file, const char *path, const checkpoint_block *block, int64_t count,
+                               void *values) {
+  const size_t bytes = (size_t)count * kernels_element_size(block->precision);
+  void *found = NULL;
+  int64_t has = 0;
+  const status result = read_memory(file, path, block, &has, &found);
+  if (values != NULL) memset(values, 0, bytes);
+  if (values != NULL && has == count && result == STATUS_OK) memcpy(values, found, bytes);
+  free(found);
   return result;
 }
 
-status checkpoint_about_memory_verify(const char *path, const checkpoint_block *block) {
-  hid_t file = -1;
-  CHECK(checkpoint_file_open(path, &file));
-  return checkpoint_file_close(file, path, verify_memory(file, path, block));
-}
-
-static status read_configuration(hid_t file, const char *path, char **text) {
+status checkpoint_about_configuration(hid_t file, const char *path, char **text) {
   hid_t attribute = -1;
   hid_t type = -1;
+  *text = NULL;
   CHECK_HDF5(STATUS_DAMAGED, path,
              attribute = H5Aopen_by_name(file, "fdapp", "config", H5P_DEFAULT, H5P_DEFAULT));
   CHECK_HDF5(STATUS_DAMAGED, path, type = H5Aget_type(attribute));
@@ -283,11 +256,4 @@ static status read_configuration(hid_t file, const char *path, char **text) {
   CHECK_HDF5(STATUS_DAMAGED, path, H5Tclose(type));
   CHECK_HDF5(STATUS_DAMAGED, path, H5Aclose(attribute));
   return STATUS_OK;
-}
-
-status checkpoint_about_configuration(const char *path, char **text) {
-  hid_t file = -1;
-  *text = NULL;
-  CHECK(checkpoint_file_open(path, &file));
-  return checkpoint_file_close(file, path, read_configuration(file, path, text));
 }

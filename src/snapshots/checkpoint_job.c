@@ -13,36 +13,32 @@
 #include "snapshots/checkpoint_about.h"
 #include "snapshots/checkpoint_file.h"
 
-/* Rank 0: writes the checksums of all planes to the file. */
-static status write_checksums(const checkpoint *checkpoint, const char *path, const checkpoint_block *block) {
-  const int descriptor = open(path, O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot open: %s", path, strerror(errno));
-  const status result = file_write_at(descriptor, path, checkpoint->planes.all,
-                                      (size_t)checkpoint_checksums_bytes(block), block->checksums_offset);
-  (void)close(descriptor);
-  return result;
-}
-
-/* Rank 0: writes the header, which makes the file valid, then renames it. `partial` and `name` are names in
- * the directory. */
-static status finish(checkpoint *checkpoint, const char *path, const char *partial, const char *name,
-                     const checkpoint_block *block, const checkpoint_state *state) {
+/* Rank 0: writes the checksums of all planes, and the header, which makes the file valid, then renames it. */
+static status finish(const checkpoint *checkpoint) {
+  const checkpoint_job *job = &checkpoint->job;
+  const checkpoint_state *state = &job->about;
+  const char *path = job->path;
   checkpoint_block again;
   checkpoint_state found;
+  hid_t file = -1;
   const int descriptor = open(path, O_RDWR | O_CLOEXEC);
   if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot open: %s", path, strerror(errno));
-  status result = checkpoint_block_write(descriptor, path, block);
+  status result = file_write_at(descriptor, path, checkpoint->planes.all,
+                                (size_t)checkpoint_checksums_bytes(&job->block), job->block.checksums_offset);
+  if (result == STATUS_OK) result = checkpoint_block_write(descriptor, path, &job->block);
   if (result == STATUS_OK) result = file_sync(descriptor, path);
   if (result == STATUS_OK) result = checkpoint_block_read(descriptor, path, &again);
   if (close(descriptor) != 0 && result == STATUS_OK) {
     result = status_fail(STATUS_FILE, "%s: cannot close: %s", path, strerror(errno));
   }
-  if (result == STATUS_OK) result = checkpoint_about_state(path, block, &found);
+  if (result == STATUS_OK) result = checkpoint_file_open(path, &file);
+  if (result == STATUS_OK)
+    result = checkpoint_file_close(file, path, checkpoint_about_state(file, path, &job->block, &found));
   if (result == STATUS_OK && (found.dt != state->dt || found.base_step != state->base_step ||
                               found.base_time != state->base_time || found.picture != state->picture)) {
     result = status_fail(STATUS_FILE, "%s: does not read back as it was written", path);
   }
-  return result == STATUS_OK ? file_rename(checkpoint->directory, partial, name) : result;
+  return result == STATUS_OK ? file_rename(checkpoint->directory, job->partial, job->name) : result;
 }
 
 /* The job: writes and checks this rank's planes. Messages are recorded per thread, so a failure copies its
@@ -177,8 +173,7 @@ double checkpoint_longest(const checkpoint *checkpoint) {
 /* Rank 0: everything that remains once the planes of all ranks are in the file. */
 static status complete(checkpoint *checkpoint) {
   const checkpoint_job *job = &checkpoint->job;
-  CHECK(write_checksums(checkpoint, job->path, &job->block));
-  CHECK(finish(checkpoint, job->path, job->partial, job->name, &job->block, &job->about));
+  CHECK(finish(checkpoint));
   if (!job->listed) return STATUS_OK;
   CHECK(checkpoint_list(checkpoint));
   return checkpoint_index_add(&checkpoint->index, &job->about, checkpoint->keep);

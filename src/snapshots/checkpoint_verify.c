@@ -52,6 +52,7 @@ status checkpoint_verify(const char *path, char *line, size_t size, uint64_t *ha
   checkpoint_state about;
   char names[STATE_FIELDS * CHECKPOINT_NAME];
   int descriptor = -1, changed = 0;
+  hid_t file = -1;
   CHECK(hdf5_library_start());
   CHECK(checkpoint_block_open(path, &descriptor));
   status result = checkpoint_block_read(descriptor, path, &block);
@@ -60,8 +61,10 @@ status checkpoint_verify(const char *path, char *line, size_t size, uint64_t *ha
   if (result == STATUS_OK) result = checkpoint_block_read_answer(descriptor, path, &block, hash);
   (void)close(descriptor);
   CHECK(result);
-  CHECK(checkpoint_about_state(path, &block, &about));
-  CHECK(checkpoint_about_memory_verify(path, &block));
+  CHECK(checkpoint_file_open(path, &file));
+  result = checkpoint_about_state(file, path, &block, &about);
+  if (result == STATUS_OK) result = checkpoint_about_memory(file, path, &block, 0, NULL);
+  CHECK(checkpoint_file_close(file, path, result));
   checkpoint_block_names(&block, names, sizeof names);
   (void)snprintf(line, size,
                  "%s: whole; step %" PRId64 ", time %.10g, %" PRId64 " x %" PRId64 " x %" PRId64
