@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "files/array_file.h"
 #include "files/receivers_file.h"
+#include "output/table.h"
 
 enum { MOST_ROWS = 1024, MOST_BYTES = 64 << 20, ENTRIES = 3 * WAVE_NEAR, DIFFERENCE = 256 };
 
@@ -36,21 +37,9 @@ static void set_entries(const receivers *r, const grid *grid, const points_axis 
     for (int k = 0; k < WAVE_NEAR; k++) {
       const int at = i * ENTRIES + d * WAVE_NEAR + k;
       index[at] = d == 2 ? plane_of(grid, axis[d].index[k]) : (int)axis[d].index[k];
-      if (r->shape.precision == PRECISION_SINGLE) {
-        ((float *)weight)[at] = (float)axis[d].weight[k];
-      } else {
-        ((double *)weight)[at] = axis[d].weight[k];
-      }
+      kernels_put(r->shape.precision, weight, (size_t)at, axis[d].weight[k]);
     }
   }
-}
-
-static status upload(const receivers *r, const void *host, size_t bytes, const void **device) {
-  void *memory = NULL;
-  CHECK(r->backend->memory_allocate(r->context, MEMORY_DEVICE, bytes, &memory));
-  *device = memory;
-  CHECK(r->backend->memory_copy(r->context, QUEUE_MAIN, memory, host, bytes));
-  return r->backend->queue_wait(r->context, QUEUE_MAIN);
 }
 
 /* Finds this rank's receivers and their interpolation. */
@@ -72,9 +61,11 @@ static status find_owned(receivers *r, const grid *grid, const config *config) {
   }
   const size_t entries = (size_t)r->reception.receivers * ENTRIES;
   if (result == STATUS_OK && entries > 0)
-    result = upload(r, index, entries * sizeof *index, (const void **)&r->reception.index);
+    result =
+        kernels_upload(r->backend, r->context, index, entries * sizeof *index, (void **)&r->reception.index);
   if (result == STATUS_OK && entries > 0)
-    result = upload(r, weight, entries * element(r), &r->reception.weight);
+    result =
+        kernels_upload(r->backend, r->context, weight, entries * element(r), (void **)&r->reception.weight);
   free(index);
   free(weight);
   return result;
@@ -131,9 +122,9 @@ void receivers_destroy(receivers *r) {
   const void *const device[] = {r->reception.index, r->reception.weight, r->traces};
   void *const host[] = {r->owned,   r->copy,     r->pending_time, r->pending_step, r->counts, r->offsets,
                         r->numbers, r->gathered, r->time,         r->step,         r->values};
-  for (size_t i = 0; i < sizeof device / sizeof *device; i++) {
-    if (device[i] != NULL) r->backend->memory_free(r->context, MEMORY_DEVICE, (void *)device[i]);
-  }
+  if (r->backend == NULL) return;
+  for (size_t i = 0; i < sizeof device / sizeof *device; i++)
+    r->backend->memory_free(r->context, MEMORY_DEVICE, (void *)device[i]);
   for (size_t i = 0; i < sizeof host / sizeof *host; i++) free(host[i]);
   points_close(&r->points);
   *r = (receivers){.last = -1};
@@ -155,22 +146,14 @@ static status grow(receivers *r, int64_t rows) {
   return STATUS_OK;
 }
 
-static void store(const receivers *r, int64_t at, double value) {
-  if (r->shape.precision == PRECISION_SINGLE) {
-    ((float *)r->values)[at] = (float)value;
-  } else {
-    ((double *)r->values)[at] = value;
-  }
-}
-
 static status take_rows(receivers *r, int64_t rows, const double *time, const double *step, const double *p,
                         int64_t from) {
   CHECK(grow(r, rows));
   for (int64_t i = 0; i < rows && step[i] <= (double)from; i++) {
     r->time[i] = time[i];
     r->step[i] = (int64_t)step[i];
-    for (int64_t k = 0; k < r->points.count; k++)
-      store(r, i * r->points.count + k, p[i * r->points.count + k]);
+    for (int64_t k = i * r->points.count; k < (i + 1) * r->points.count; k++)
+      kernels_put(r->shape.precision, r->values, (size_t)k, p[k]);
     r->rows = i + 1;
     r->last = r->step[i];
   }
@@ -185,14 +168,8 @@ static void warn_of_gaps(const receivers *r, const char *path, int64_t from) {
     log_warning("%s: samples up to step %" PRId64 " are %" PRId64 " apart in steps, and later ones %" PRId64
                 ", by receivers.every",
                 path, r->last, gap, r->every);
-  } else if (r->last < from - from % r->every && r->last < 0) {
-    log_warning("%s: no sample up to step %" PRId64
-                ", where the run resumes: lost, or not due in the run before",
-                path, from);
   } else if (r->last < from - from % r->every) {
-    log_warning("%s: no sample from step %" PRId64 " to %" PRId64
-                ", where the run resumes: lost, or not due in the run before",
-                path, r->last + 1, from);
+    table_warn_of_gap(path, "sample", r->last, from);
   }
 }
 

@@ -47,20 +47,18 @@ static int is_row(const table *table, const char *line) {
   return *line == '\0';
 }
 
+void table_warn_of_gap(const char *path, const char *what, int64_t last, int64_t from) {
+  char since[64] = "up to step";
+  if (last >= 0) (void)snprintf(since, sizeof since, "from step %" PRId64 " to", last + 1);
+  log_warning("%s: no %s %s %" PRId64 ", where the run resumes: lost, or not due in the run before", path,
+              what, since, from);
+}
+
 /* Warns of missing rows. None should be missing up to step `from`, where the run resumes, because rows are on
  * the disk before the state is. `last`: the latest row there is. */
 static void warn_of_gaps(const char *path, int64_t from, int64_t every, int64_t last, int damaged) {
   if (damaged > 0) log_warning("%s: %d damaged row%s left out", path, damaged, damaged == 1 ? "" : "s");
-  if (every <= 0 || last >= from - from % every) return;
-  if (last < 0) {
-    log_warning("%s: no row up to step %" PRId64
-                ", where the run resumes: lost, or not due in the run before",
-                path, from);
-  } else {
-    log_warning("%s: no row from step %" PRId64 " to %" PRId64
-                ", where the run resumes: lost, or not due in the run before",
-                path, last + 1, from);
-  }
+  if (every > 0 && last < from - from % every) table_warn_of_gap(path, "row", last, from);
 }
 
 /* Copies the rows of an earlier run that stay to `text`: whole lines of steps up to `from`. If that run's

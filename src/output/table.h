@@ -31,6 +31,9 @@ status table_goes_beyond(table *table, const rundir *rundir, int64_t step, int *
  * STATUS_FILE. */
 status table_end_row(table *table, int written);
 
+/* Warns that a file lacks each `what` ("row") after step `last`, or with -1 all, up to step `from`. */
+void table_warn_of_gap(const char *path, const char *what, int64_t last, int64_t from);
+
 /* Waits until the rows are on the disk; called before a snapshot, so that no snapshot exists without its
  * rows. table_sync and table_close do nothing if the table is not open. STATUS_FILE. */
 status table_sync(const table *table);
