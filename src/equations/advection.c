@@ -48,30 +48,27 @@ static status fill(const config *config, const grid *grid, double time, int unkn
 }
 
 /* Stores the velocity with halos, because the conservative and the skew form difference it. */
-static status create_stored(const config *config, const grid *grid, const field_space *space,
-                            advection *advection) {
-  cases_velocity velocity;
-  status result = STATUS_OK;
-  CHECK(cases_velocity_open(config, grid, &velocity));
-  for (int d = 0; d < 3 && result == STATUS_OK; d++) {
-    result = field_create(space, &advection->velocity[d]);
-    if (result != STATUS_OK) break;
+static status store_velocity(const field_space *space, cases_velocity *velocity, advection *advection) {
+  const grid *grid = velocity->grid;
+  for (int d = 0; d < 3; d++) {
+    CHECK(field_create(space, &advection->velocity[d]));
     advection->velocity_count++;
-    velocity.component = (axis)d;
-    result = field_fill(&advection->velocity[d], grid->z0, grid->n[2], 1, cases_velocity_row, &velocity);
+    velocity->component = (axis)d;
+    CHECK(field_fill(&advection->velocity[d], grid->z0, grid->n[2], 1, cases_velocity_row, velocity));
   }
-  if (result == STATUS_OK) result = cases_velocity_verdict(&velocity);
-  for (int d = 0; d < 3 && velocity.planes[d].data != NULL; d++)
-    advection->hash = 3 * advection->hash + file_planes_hash(&velocity.planes[d]);
-  cases_velocity_close(&velocity);
-  return result;
+  for (int d = 0; d < 3 && velocity->planes[d].data != NULL; d++)
+    advection->hash = 3 * advection->hash + file_planes_hash(&velocity->planes[d]);
+  return cases_velocity_verdict(velocity);
 }
 
 static status create_velocity(const config *config, const grid *grid, const field_space *space,
                               advection *advection) {
   cases_velocity velocity;
+  if (cases_velocity_uniform(config)) return STATUS_OK;
   CHECK(cases_velocity_open(config, grid, &velocity));
-  const status result = velocity_tables_create(space, &velocity, grid->z0, &advection->tables);
+  const status result = cases_velocity_stored(config)
+                            ? store_velocity(space, &velocity, advection)
+                            : velocity_tables_create(space, &velocity, grid->z0, &advection->tables);
   cases_velocity_close(&velocity);
   return result;
 }
@@ -79,14 +76,12 @@ static status create_velocity(const config *config, const grid *grid, const fiel
 static status create_source(const config *config, const grid *grid, const field_space *space,
                             advection *advection) {
   cases_source source;
-  CHECK(cases_source_open(config, grid, &source));
   status result = STATUS_OK;
-  for (int i = 0; i < CASES_SOURCES && result == STATUS_OK; i++) {
-    result = field_create(space, &advection->source[i]);
-    if (result != STATUS_OK) break;
-    advection->source_count++;
-    source.term = i;
-    result = field_fill(&advection->source[i], grid->z0, grid->n[2], 0, cases_source_row, &source);
+  CHECK(cases_source_open(config, grid, &source));
+  for (source.term = 0; source.term < CASES_SOURCES && result == STATUS_OK; source.term++) {
+    field *made = &advection->source[advection->source_count++];
+    result = field_create(space, made);
+    if (result == STATUS_OK) result = field_fill(made, grid->z0, grid->n[2], 0, cases_source_row, &source);
   }
   cases_source_close(&source);
   return result;
@@ -99,11 +94,7 @@ static status create(const config *config, const grid *grid, const field_space *
   advection->config = config;
   advection->backend = space->backend;
   advection->stencil = stencil_make(config->order, grid->h);
-  if (cases_velocity_stored(config)) {
-    CHECK(create_stored(config, grid, space, advection));
-  } else if (!cases_velocity_uniform(config)) {
-    CHECK(create_velocity(config, grid, space, advection));
-  }
+  CHECK(create_velocity(config, grid, space, advection));
   if (cases_has_source(config)) CHECK(create_source(config, grid, space, advection));
   advection->bounded = cases_bounded(config);
   if (advection->bounded) CHECK(inflow_open(config, grid, space, &advection->stencil, &advection->inflow));
