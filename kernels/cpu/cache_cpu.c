@@ -3,7 +3,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Reads the first line of a file that describes a cache; empty if there is none. */
 static void cache_line(const char *root, int cpu, int index, const char *name, char *line, int size) {

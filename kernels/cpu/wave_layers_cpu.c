@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "cpu.h"
 #include "wave_cpu.h"

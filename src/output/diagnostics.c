@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/agree.h"
-#include "stencil.h"
 
 static void write_columns(const diagnostics *diagnostics, FILE *out) {
   const int figures = diagnostics->figures.count;

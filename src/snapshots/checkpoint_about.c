@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "files/dataset_parts.h"
 #include "files/hdf5_write.h"
+#include "snapshots/checkpoint_job.h"
 
 #define CHECKPOINT_MEMORY "/fdapp/memory"
 
@@ -44,9 +45,9 @@ static hid_t type_of(attribute_kind kind) {
 enum { GROWTH = 8 };
 
 /* Writes the order of the fields, "p u v w", because HDF5 lists them alphabetically. */
-static status write_order(hid_t group, const char *path, const checkpoint_contents *contents) {
+static status write_order(hid_t group, const char *path, const checkpoint *checkpoint) {
   char text[STATE_FIELDS * CHECKPOINT_NAME] = "";
-  for (int f = 0; f < contents->fields; f++) text_add(text, sizeof text, " ", "%s", contents->names[f]);
+  for (int f = 0; f < checkpoint->fields; f++) text_add(text, sizeof text, " ", "%s", checkpoint->names[f]);
   return hdf5_write_text(group, path, "fields", text);
 }
 
@@ -56,14 +57,14 @@ static status write_units(hid_t group, const char *path, const config *config) {
   return time[0] != '\0' ? hdf5_write_text(group, path, "units_time", time) : STATUS_OK;
 }
 
-static status write_memory(hid_t file, const char *path, const checkpoint_contents *contents) {
-  const hsize_t count = (hsize_t)contents->remembered;
+static status write_memory(hid_t file, const char *path, const checkpoint *checkpoint) {
+  const hsize_t count = (hsize_t)checkpoint->memory.count;
   hid_t dataset = -1;
-  if (contents->memory == NULL) return STATUS_OK;
+  if (checkpoint->job.remembered == NULL) return STATUS_OK;
   const uint64_t hash =
-      XXH3_64bits(contents->memory, (size_t)count * kernels_element_size(contents->precision));
-  CHECK(hdf5_write_array(file, path, CHECKPOINT_MEMORY, hdf5_real(contents->precision), 1, &count,
-                         contents->memory));
+      XXH3_64bits(checkpoint->job.remembered, (size_t)count * kernels_element_size(checkpoint->precision));
+  CHECK(hdf5_write_array(file, path, CHECKPOINT_MEMORY, hdf5_real(checkpoint->precision), 1, &count,
+                         checkpoint->job.remembered));
   CHECK_HDF5(STATUS_FILE, path, dataset = H5Dopen2(file, CHECKPOINT_MEMORY, H5P_DEFAULT));
   CHECK(hdf5_write_attribute(dataset, path, "xxh3", H5T_NATIVE_UINT64, 0, &hash));
   CHECK_HDF5(STATUS_FILE, path, H5Dclose(dataset));
@@ -76,12 +77,11 @@ static status write_samples(hid_t group, const char *path, const checkpoint_samp
   return hdf5_write_attribute(group, path, "samples_time", H5T_NATIVE_DOUBLE, 0, &samples->time);
 }
 
-status checkpoint_about_write(hid_t file, const char *path, const checkpoint_contents *contents,
-                              int64_t *offset) {
-  const checkpoint_state *state = &contents->state;
+status checkpoint_about_write(hid_t file, const char *path, const checkpoint *checkpoint, int64_t *offset) {
+  const checkpoint_state *state = &checkpoint->job.about;
   /* checksums of one field are one-dimensional, as in files of version 1 */
-  const hsize_t planes[2] = {(hsize_t)contents->fields, (hsize_t)contents->n[2]};
-  const int one = contents->fields == 1;
+  const hsize_t planes[2] = {(hsize_t)checkpoint->fields, (hsize_t)checkpoint->grid.n[2]};
+  const int one = checkpoint->fields == 1;
   hid_t group = -1;
   CHECK_HDF5(STATUS_FILE, path, group = H5Gcreate2(file, "fdapp", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
   for (size_t i = 0; i < ATTRIBUTES; i++) {
@@ -98,14 +98,14 @@ status checkpoint_about_write(hid_t file, const char *path, const checkpoint_con
                                    from->entered[1], from->began[0],   from->began[1], from->jump};
     CHECK(hdf5_write_attribute(group, path, "growth", H5T_NATIVE_DOUBLE, GROWTH, growth));
   }
-  CHECK(hdf5_write_text(group, path, "precision", config_precision_name(contents->precision)));
+  CHECK(hdf5_write_text(group, path, "precision", config_precision_name(checkpoint->precision)));
   CHECK(hdf5_write_text(group, path, "version", FDAPP_VERSION));
   CHECK(hdf5_write_text(group, path, "revision", FDAPP_REVISION));
-  CHECK(hdf5_write_text(group, path, "config", contents->configuration));
-  if (contents->units != NULL) CHECK(write_units(group, path, contents->units));
-  if (!one) CHECK(write_order(group, path, contents));
+  CHECK(hdf5_write_text(group, path, "config", checkpoint->configuration));
+  if (checkpoint->config != NULL) CHECK(write_units(group, path, checkpoint->config));
+  if (!one) CHECK(write_order(group, path, checkpoint));
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(group));
-  CHECK(write_memory(file, path, contents));
+  CHECK(write_memory(file, path, checkpoint));
   return hdf5_reserve_dataset(file, path, CHECKPOINT_CHECKSUMS, H5T_NATIVE_UINT64, one ? 1 : 2, planes + one,
                               offset);
 }

@@ -6,9 +6,9 @@
 /* The group /fdapp of a snapshot: what it says of itself in attributes, and what an equation remembers.
  * Private to this folder. What is read is of an open file whose block has been verified. */
 
-/* Writes the data for resuming, and the provenance. [out] offset: of the planes' checksums. STATUS_FILE. */
-status checkpoint_about_write(hid_t file, const char *path, const checkpoint_contents *contents,
-                              int64_t *offset);
+/* Writes the data for resuming of the job that has begun, and the provenance. [out] offset: of the planes'
+ * checksums. STATUS_FILE. */
+status checkpoint_about_write(hid_t file, const char *path, const checkpoint *checkpoint, int64_t *offset);
 
 /* Reads the data of a state besides its fields and checks it against the block. STATUS_DAMAGED. */
 status checkpoint_about_state(hid_t file, const char *path, const checkpoint_block *block,

@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "snapshots/checkpoint_about.h"
-#include "snapshots/checkpoint_chunks.h"
+#include "snapshots/checkpoint_job.h"
 #include "snapshots/checkpoint_meaning.h"
 #include "files/hdf5_write.h"
 
@@ -22,37 +22,36 @@ void checkpoint_file_place(const char *name, char place[CHECKPOINT_FIELD_PLACE])
 }
 
 /* Makes room for a field. [out] offset: of its values, or of the first of its chunks. */
-static status reserve_field(hid_t file, const char *path, const char *place,
-                            const checkpoint_contents *contents, const hsize_t shape[3], int memory, int f,
-                            int64_t *offset) {
-  const hid_t type = hdf5_real(contents->precision);
-  const int64_t first = f * contents->n[2];
-  if (contents->chunks == NULL) return hdf5_reserve_dataset(file, path, place, type, 3, shape, offset);
-  CHECK(checkpoint_chunks_reserve(file, path, place, type, shape, memory, contents->chunks + first,
-                                  contents->chunk_offsets + first));
-  *offset = contents->chunk_offsets[first];
+static status reserve_field(hid_t file, const char *path, const char *place, const checkpoint *checkpoint,
+                            const hsize_t shape[3], int memory, int f, int64_t *offset) {
+  const hid_t type = hdf5_real(checkpoint->precision);
+  const int64_t first = f * checkpoint->grid.n[2];
+  if (checkpoint->chunks.all == NULL) return hdf5_reserve_dataset(file, path, place, type, 3, shape, offset);
+  CHECK(checkpoint_chunks_reserve(file, path, place, type, shape, memory, checkpoint->chunks.all + first,
+                                  checkpoint->chunks.all_offset + first));
+  *offset = checkpoint->chunks.all_offset[first];
   return STATUS_OK;
 }
 
 /* Writes the part that ParaView reads: VTKHDF 1.0, ImageData. [out] offsets: of the fields' values. */
-static status write_picture(hid_t file, const char *path, const checkpoint_contents *contents, int memory,
+static status write_picture(hid_t file, const char *path, const checkpoint *checkpoint, int memory,
                             int64_t *offsets) {
-  const int64_t *n = contents->n;
+  const int64_t *n = checkpoint->grid.n;
   const int extent[6] = {0, (int)n[0] - 1, 0, (int)n[1] - 1, 0, (int)n[2] - 1};
   const hsize_t shape[3] = {(hsize_t)n[2], (hsize_t)n[1], (hsize_t)n[0]};
   hid_t group = -1;
   hid_t data = -1;
-  CHECK(hdf5_write_image(file, path, extent, contents->origin, contents->h, &group));
+  CHECK(hdf5_write_image(file, path, extent, checkpoint->planes.origin, checkpoint->grid.h, &group));
   CHECK_HDF5(STATUS_FILE, path, data = H5Gcreate2(group, "PointData", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(data));
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(group));
-  for (int f = 0; f < contents->fields; f++) {
+  for (int f = 0; f < checkpoint->fields; f++) {
     char place[CHECKPOINT_FIELD_PLACE], unit[CONFIG_PRODUCT_SIZE];
-    const char *name = contents->names[f];
+    const char *name = checkpoint->names[f];
     checkpoint_file_place(name, place);
-    CHECK(reserve_field(file, path, place, contents, shape, memory, f, &offsets[f]));
-    if (contents->units != NULL)
-      CHECK(hdf5_write_unit(file, path, place, config_unit_of_data(contents->units, name, unit)));
+    CHECK(reserve_field(file, path, place, checkpoint, shape, memory, f, &offsets[f]));
+    if (checkpoint->config != NULL)
+      CHECK(hdf5_write_unit(file, path, place, config_unit_of_data(checkpoint->config, name, unit)));
   }
   return STATUS_OK;
 }
@@ -105,7 +104,7 @@ static status reserve_room(int descriptor, const char *path, int64_t bytes) {
 /* Makes the structure by HDF5 in a file in memory. So HDF5's writes cannot fail because of the disk: after a
  * failed close, HDF5 1.10 crashes in MPI_Finalize when it cleans up. The fields' places are holes, which take
  * no memory. [out] block: where fields and checksums lie; meaning: where the checksum of all this lies. */
-static status make_structure(int memory, const char *path, const checkpoint_contents *contents,
+static status make_structure(int memory, const char *path, const checkpoint *checkpoint,
                              checkpoint_block *block, int64_t *meaning) {
   hid_t access = -1;
   hid_t creation = -1;
@@ -118,8 +117,8 @@ static status make_structure(int memory, const char *path, const checkpoint_cont
   CHECK_HDF5(STATUS_FILE, path, creation = H5Pcreate(H5P_FILE_CREATE));
   CHECK_HDF5(STATUS_FILE, path, H5Pset_userblock(creation, CHECKPOINT_BLOCK_BYTES));
   CHECK_HDF5(STATUS_FILE, path, file = H5Fcreate(name, H5F_ACC_TRUNC, creation, access));
-  status result = write_picture(file, path, contents, memory, block->offsets);
-  if (result == STATUS_OK) result = checkpoint_about_write(file, path, contents, &block->checksums_offset);
+  status result = write_picture(file, path, checkpoint, memory, block->offsets);
+  if (result == STATUS_OK) result = checkpoint_about_write(file, path, checkpoint, &block->checksums_offset);
   if (result == STATUS_OK) result = checkpoint_meaning_reserve(file, path, meaning);
   CHECK(checkpoint_file_close(file, path, result));
   CHECK_HDF5(STATUS_FILE, path, H5Pclose(creation));
@@ -155,11 +154,11 @@ static status copy_range(int memory, int descriptor, const char *path, int64_t s
 }
 
 /* Copies the structure around what lies in it, of which the places ascend: the fields' values, or chunks. */
-static status copy_structure(int memory, int descriptor, const char *path,
-                             const checkpoint_contents *contents, const checkpoint_block *block) {
-  const int64_t *chunks = contents->chunks,
-                *places = chunks != NULL ? contents->chunk_offsets : block->offsets;
-  const int64_t count = contents->fields * (chunks != NULL ? contents->n[2] : 1);
+static status copy_structure(int memory, int descriptor, const char *path, const checkpoint *checkpoint,
+                             const checkpoint_block *block) {
+  const int64_t *chunks = checkpoint->chunks.all,
+                *places = chunks != NULL ? checkpoint->chunks.all_offset : block->offsets;
+  const int64_t count = checkpoint->fields * (chunks != NULL ? checkpoint->grid.n[2] : 1);
   int64_t from = CHECKPOINT_BLOCK_BYTES;
   for (int64_t i = 0; i < count; i++) {
     if (places[i] < from) return status_fail(STATUS_FILE, "%s: chunks overlap", path);
@@ -173,46 +172,48 @@ static status copy_structure(int memory, int descriptor, const char *path,
 }
 
 /* Makes the structure and copies it into the file. */
-static status put_structure(int memory, int descriptor, const char *path, const checkpoint_contents *contents,
+static status put_structure(int memory, int descriptor, const char *path, const checkpoint *checkpoint,
                             checkpoint_block *block) {
   int64_t meaning = 0;
-  CHECK(make_structure(memory, path, contents, block, &meaning));
-  if (contents->chunks == NULL) CHECK(put_meaning(memory, path, block, meaning));
-  return copy_structure(memory, descriptor, path, contents, block);
+  CHECK(make_structure(memory, path, checkpoint, block, &meaning));
+  if (checkpoint->chunks.all == NULL) CHECK(put_meaning(memory, path, block, meaning));
+  return copy_structure(memory, descriptor, path, checkpoint, block);
 }
 
-static status fill_file(int descriptor, const char *path, const checkpoint_contents *contents,
+static status fill_file(int descriptor, const char *path, const checkpoint *checkpoint,
                         checkpoint_block *block) {
   /* attributes, groups, and rounding by HDF5 */
-  const int64_t provenance = 32768 + (int64_t)strlen(contents->configuration) +
-                             contents->remembered * (int64_t)kernels_element_size(contents->precision);
+  const int64_t provenance = 32768 + (int64_t)strlen(checkpoint->configuration) +
+                             checkpoint->memory.count * (int64_t)kernels_element_size(checkpoint->precision);
   int64_t values = block->fields * checkpoint_data_bytes(block);
-  for (int64_t i = 0; contents->chunks != NULL && i < contents->fields * contents->n[2]; i++)
-    values += contents->chunks[i];
+  for (int64_t i = 0; checkpoint->chunks.all != NULL && i < checkpoint->fields * checkpoint->grid.n[2]; i++)
+    values += checkpoint->chunks.all[i];
   CHECK(reserve_room(descriptor, path,
                      values + checkpoint_checksums_bytes(block) + CHECKPOINT_BLOCK_BYTES + provenance));
   const int memory = memfd_create("state", MFD_CLOEXEC);
   if (memory < 0) return status_fail(STATUS_MEMORY, "%s: no file in memory: %s", path, strerror(errno));
-  const status result = put_structure(memory, descriptor, path, contents, block);
+  const status result = put_structure(memory, descriptor, path, checkpoint, block);
   (void)close(memory);
   return result;
 }
 
-status checkpoint_file_create(const char *path, const checkpoint_contents *contents,
-                              checkpoint_block *block) {
-  *block = (checkpoint_block){.precision = contents->precision,
-                              .n = {contents->n[0], contents->n[1], contents->n[2]},
-                              .fields = contents->fields,
-                              .compressed = contents->chunks != NULL,
-                              .step = contents->state.step,
-                              .time = contents->state.time,
-                              .picture = contents->state.picture};
-  for (int f = 0; f < contents->fields; f++) {
-    (void)snprintf(block->names[f], CHECKPOINT_NAME, "%s", contents->names[f]);
+status checkpoint_file_create(const checkpoint *checkpoint, checkpoint_block *block) {
+  const checkpoint_state *state = &checkpoint->job.about;
+  const int64_t *n = checkpoint->grid.n;
+  const char *path = checkpoint->job.path;
+  *block = (checkpoint_block){.precision = checkpoint->precision,
+                              .n = {n[0], n[1], n[2]},
+                              .fields = checkpoint->fields,
+                              .compressed = checkpoint->chunks.all != NULL,
+                              .step = state->step,
+                              .time = state->time,
+                              .picture = state->picture};
+  for (int f = 0; f < checkpoint->fields; f++) {
+    (void)snprintf(block->names[f], CHECKPOINT_NAME, "%s", checkpoint->names[f]);
   }
   const int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot make: %s", path, strerror(errno));
-  status result = fill_file(descriptor, path, contents, block);
+  status result = fill_file(descriptor, path, checkpoint, block);
   if (close(descriptor) != 0 && result == STATUS_OK) {
     result = status_fail(STATUS_FILE, "%s: cannot close: %s", path, strerror(errno));
   }

@@ -9,22 +9,6 @@
  * values: it tells their places (H5Dget_offset), and every rank writes its own planes there. Private to this
  * folder. */
 
-/* The contents from which the file is made. */
-typedef struct checkpoint_contents {
-  int64_t n[3];
-  double h[3], origin[3];
-  precision precision;
-  int fields; /* 1 .. STATE_FIELDS */
-  const char *const *names;
-  checkpoint_state state;
-  const char *configuration; /* resolved, as text */
-  const int64_t *chunks;     /* NULL, or the sizes of compressed planes, [fields][n[2]] */
-  int64_t *chunk_offsets;    /* [out] of these */
-  const config *units;       /* where units are named; NULL: nowhere */
-  int64_t remembered;        /* numbers of the memory */
-  const void *memory;        /* those; NULL: none */
-} checkpoint_contents;
-
 /* Names of the datasets: of a field, and of the planes' checksums. */
 enum { CHECKPOINT_FIELD_PLACE = 64 };
 void checkpoint_file_place(const char *name, char place[CHECKPOINT_FIELD_PLACE]);
@@ -35,9 +19,9 @@ void checkpoint_file_place(const char *name, char place[CHECKPOINT_FIELD_PLACE])
 status checkpoint_file_open(const char *path, hid_t *file);
 status checkpoint_file_close(hid_t file, const char *path, status result);
 
-/* Makes the file with everything but values: groups, attributes, and room on the disk for the fields and the
- * planes' checksums, so that a full disk is found here. [out] block: to be written as the text block at the
- * end. STATUS_FILE. */
-status checkpoint_file_create(const char *path, const checkpoint_contents *contents, checkpoint_block *block);
+/* Makes the file of the job that has begun, with everything but values: groups, attributes, and room on the
+ * disk for the fields and the planes' checksums, so that a full disk is found here. [out] block: to be
+ * written as the text block at the end. STATUS_FILE. */
+status checkpoint_file_create(const checkpoint *checkpoint, checkpoint_block *block);
 
 #endif

@@ -76,10 +76,10 @@ static void join(checkpoint_job *job) {
   job->threaded = 0;
 }
 
-/* Rank 0: makes room for what the equation remembers. [out] values: the caller frees them; NULL: nothing. */
-static status remember(checkpoint *checkpoint, void **values) {
+/* Gathers what the equation remembers, on rank 0. */
+static status remember(checkpoint *checkpoint) {
   const checkpoint_memory *memory = &checkpoint->memory;
-  *values = NULL;
+  void **values = &checkpoint->job.remembered;
   if (memory->count == 0) return STATUS_OK;
   const size_t bytes = (size_t)memory->count * kernels_element_size(checkpoint->precision);
   if (checkpoint->grid.rank == 0) *values = malloc(bytes);
@@ -92,27 +92,11 @@ static status remember(checkpoint *checkpoint, void **values) {
 /* Creates the file's structure, on rank 0, and tells the ranks. Collective. */
 static status create_file(checkpoint *checkpoint) {
   checkpoint_job *job = &checkpoint->job;
-  const grid *grid = &checkpoint->grid;
-  void *memory = NULL;
-  status result = remember(checkpoint, &memory);
-  if (result == STATUS_OK && grid->rank == 0) {
-    const double *origin = checkpoint->planes.origin;
-    const checkpoint_contents contents = {.n = {grid->n[0], grid->n[1], grid->n[2]},
-                                          .h = {grid->h[0], grid->h[1], grid->h[2]},
-                                          .origin = {origin[0], origin[1], origin[2]},
-                                          .precision = checkpoint->precision,
-                                          .fields = checkpoint->fields,
-                                          .names = checkpoint->names,
-                                          .state = job->about,
-                                          .configuration = checkpoint->configuration,
-                                          .units = checkpoint->config,
-                                          .remembered = checkpoint->memory.count,
-                                          .memory = memory,
-                                          .chunks = checkpoint->chunks.all,
-                                          .chunk_offsets = checkpoint->chunks.all_offset};
-    result = checkpoint_file_create(job->path, &contents, &job->block);
-  }
-  free(memory);
+  status result = remember(checkpoint);
+  if (result == STATUS_OK && checkpoint->grid.rank == 0)
+    result = checkpoint_file_create(checkpoint, &job->block);
+  free(job->remembered);
+  job->remembered = NULL;
   CHECK(agree(checkpoint->comm, result));
   CHECK_MPI(MPI_Bcast(&job->block, (int)sizeof job->block, MPI_BYTE, 0, checkpoint->comm));
   return STATUS_OK;

@@ -28,6 +28,7 @@ typedef struct checkpoint_job {
   checkpoint_block block;
   checkpoint_state about;
   const state *state; /* NULL: write the copy */
+  void *remembered;   /* rank 0, while the file is made: the numbers of checkpoint.memory; NULL: none */
   status result;
   char message[STATUS_MESSAGE_SIZE]; /* the thread's message, if it failed */
   double seconds, longest;           /* time of this snapshot, and of the slowest one, on this rank, without
