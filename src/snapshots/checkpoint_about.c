@@ -13,8 +13,9 @@
 
 #define CHECKPOINT_MEMORY "/fdapp/memory"
 
-/* The attributes that are numbers of a state, and when they are there. Older files have ALWAYS alone. */
-typedef enum attribute_rule { ALWAYS, NEWER, UNLESS_ZERO } attribute_rule;
+/* The attributes that are numbers of a state, and when they are there. Older files have ALWAYS alone.
+ * OF_SAMPLES: all or none. */
+typedef enum attribute_rule { ALWAYS, NEWER, UNLESS_ZERO, OF_SAMPLES } attribute_rule;
 typedef enum attribute_kind { INT, INT64, DOUBLE } attribute_kind;
 static const struct attribute {
   const char *name;
@@ -34,6 +35,9 @@ static const struct attribute {
     {MEMBER(files), INT64, UNLESS_ZERO},
     {MEMBER(rate), DOUBLE, UNLESS_ZERO},
     {MEMBER(other_rate), DOUBLE, UNLESS_ZERO},
+    {"samples", offsetof(checkpoint_state, samples.count), INT64, OF_SAMPLES},
+    {"samples_weight", offsetof(checkpoint_state, samples.weight), DOUBLE, OF_SAMPLES},
+    {"samples_time", offsetof(checkpoint_state, samples.time), DOUBLE, OF_SAMPLES},
 };
 enum { ATTRIBUTES = sizeof attributes / sizeof attributes[0] };
 
@@ -71,12 +75,6 @@ static status write_memory(hid_t file, const char *path, const checkpoint *check
   return STATUS_OK;
 }
 
-static status write_samples(hid_t group, const char *path, const checkpoint_samples *samples) {
-  CHECK(hdf5_write_attribute(group, path, "samples", H5T_NATIVE_INT64, 0, &samples->count));
-  CHECK(hdf5_write_attribute(group, path, "samples_weight", H5T_NATIVE_DOUBLE, 0, &samples->weight));
-  return hdf5_write_attribute(group, path, "samples_time", H5T_NATIVE_DOUBLE, 0, &samples->time);
-}
-
 status checkpoint_about_write(hid_t file, const char *path, const checkpoint *checkpoint, int64_t *offset) {
   const checkpoint_state *state = &checkpoint->job.about;
   /* checksums of one field are one-dimensional, as in files of version 1 */
@@ -89,9 +87,9 @@ status checkpoint_about_write(hid_t file, const char *path, const checkpoint *ch
     const void *value = (const char *)state + attributes[i].offset;
     const hid_t type = type_of(attributes[i].kind);
     if (attributes[i].rule == UNLESS_ZERO && memcmp(value, &zero, H5Tget_size(type)) == 0) continue;
+    if (attributes[i].rule == OF_SAMPLES && state->samples.count == 0) continue;
     CHECK(hdf5_write_attribute(group, path, attributes[i].name, type, 0, value));
   }
-  if (state->samples.count != 0) CHECK(write_samples(group, path, &state->samples));
   if (state->growth.known) {
     const checkpoint_growth *from = &state->growth;
     const double growth[GROWTH] = {from->time,       from->background, from->norm,     from->entered[0],
@@ -159,16 +157,6 @@ static status read_growth(hid_t group, const char *path, checkpoint_growth *grow
   return STATUS_OK;
 }
 
-static status read_samples(hid_t group, const char *path, checkpoint_samples *samples) {
-  htri_t says = 0;
-  *samples = (checkpoint_samples){0};
-  CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, "samples"));
-  if (says == 0) return STATUS_OK;
-  CHECK(read_attribute(group, path, "samples", H5T_NATIVE_INT64, 1, &samples->count));
-  CHECK(read_attribute(group, path, "samples_weight", H5T_NATIVE_DOUBLE, 1, &samples->weight));
-  return read_attribute(group, path, "samples_time", H5T_NATIVE_DOUBLE, 1, &samples->time);
-}
-
 status checkpoint_about_state(hid_t file, const char *path, const checkpoint_block *block,
                               checkpoint_state *state) {
   hid_t group = -1;
@@ -179,10 +167,11 @@ status checkpoint_about_state(hid_t file, const char *path, const checkpoint_blo
     const hid_t type = type_of(attributes[i].kind);
     htri_t says = 1;
     memset(value, 0, H5Tget_size(type));
-    if (attributes[i].rule != ALWAYS) CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, name));
+    if (attributes[i].rule != ALWAYS)
+      CHECK_HDF5(STATUS_DAMAGED, path,
+                 says = H5Aexists(group, attributes[i].rule == OF_SAMPLES ? "samples" : name));
     if (says > 0) CHECK(read_attribute(group, path, name, type, 1, value));
   }
-  CHECK(read_samples(group, path, &state->samples));
   CHECK(read_growth(group, path, &state->growth));
   CHECK_HDF5(STATUS_DAMAGED, path, H5Gclose(group));
   CHECK(check_offsets(file, path, block));
