@@ -263,13 +263,14 @@ static status refuse_level(const job *job, const char *share) {
 /* Refuses a set without a surface or, for distances to points, without points. Collective. */
 static status check_set(const job *job, const level_set *set) {
   const distance_options *options = job->options;
-  int64_t mine[2], all[2];
+  int64_t all[LEVEL_SET_COUNTS];
   const double points = (double)job->grid.n[0] * (double)job->grid.n[1] * (double)job->grid.n[2];
-  level_set_count(set, &mine[0], &mine[1]);
-  CHECK_MPI(MPI_Allreduce(mine, all, 2, MPI_INT64_T, MPI_SUM, job->comm));
-  const int none = all[0] == 0, whole = (double)all[0] >= points;
-  log_info("set        %" PRId64 " of %.4g points\n", all[0], points);
-  if (options->binary ? none || (whole && options->is_signed) : all[1] == 0)
+  level_set_count(set, all);
+  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, LEVEL_SET_COUNTS, MPI_INT64_T, MPI_SUM, job->comm));
+  const int64_t inside = all[LEVEL_SET_INSIDE];
+  const int none = inside == 0, whole = (double)inside >= points;
+  log_info("set        %" PRId64 " of %.4g points\n", inside, points);
+  if (options->binary ? none || (whole && options->is_signed) : all[LEVEL_SET_CROSSED] == 0)
     return refuse_level(job, none ? "none" : "each");
   return STATUS_OK;
 }

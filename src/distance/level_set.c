@@ -72,18 +72,20 @@ double level_set_beside(const level_set *set, int64_t x, int64_t y, int64_t z) {
   return crossed ? fabs(value) / sqrt(squares) : (double)INFINITY;
 }
 
-void level_set_count(const level_set *set, int64_t *inside, int64_t *crossed) {
+void level_set_count(const level_set *set, int64_t counts[LEVEL_SET_COUNTS]) {
   const grid *grid = set->grid;
-  int64_t held = 0, found = 0;
-#pragma omp parallel for schedule(static) reduction(+ : held, found)
+  int64_t held = 0, found = 0, infinite = 0;
+#pragma omp parallel for schedule(static) reduction(+ : held, found, infinite)
   for (int64_t row = 0; row < grid->nz * grid->n[1]; row++) {
     const int64_t z = row / grid->n[1], y = row % grid->n[1];
     for (int64_t x = 0; x < grid->n[0]; x++) {
       const double value = level_set_value(set, x, y, z);
       held += value >= 0.0;
+      infinite += !isfinite(value);
       for (int axis = 0; axis < 3; axis++) found += steepest(set, axis, x, y, z, value) > 0.0;
     }
   }
-  *inside = held;
-  *crossed = found;
+  counts[LEVEL_SET_INSIDE] = held;
+  counts[LEVEL_SET_CROSSED] = found;
+  counts[LEVEL_SET_INFINITE] = infinite;
 }

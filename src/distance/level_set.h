@@ -30,8 +30,9 @@ double level_set_crossing(const level_set *set, int axis, int64_t x, int64_t y, 
  * the nearer crossing, or the central one without a crossing. +infinity for all other points. */
 double level_set_beside(const level_set *set, int64_t x, int64_t y, int64_t z);
 
-/* Number of the slab's points in the set, and of pairs of neighbours that the surface separates (each counted
- * twice). */
-void level_set_count(const level_set *set, int64_t *inside, int64_t *crossed);
+/* Numbers of the slab's points in the set, of pairs of neighbours that the surface separates (each counted
+ * twice), and of points whose value is not finite. */
+enum { LEVEL_SET_INSIDE, LEVEL_SET_CROSSED, LEVEL_SET_INFINITE, LEVEL_SET_COUNTS };
+void level_set_count(const level_set *set, int64_t counts[LEVEL_SET_COUNTS]);
 
 #endif

@@ -1,6 +1,5 @@
 #include "distance/redistance.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static size_t plane_bytes(const grid *grid, precision precision) {
@@ -48,29 +47,17 @@ static status exchange_planes(redistance *r, size_t plane) {
   return STATUS_OK;
 }
 
-static int is_finite(const level_set *set) {
-  const grid *grid = set->grid;
-  int finite = 1;
-#pragma omp parallel for schedule(static) reduction(&& : finite)
-  for (int64_t row = 0; row < grid->nz * grid->n[1]; row++) {
-    for (int64_t x = 0; x < grid->n[0]; x++)
-      finite = finite && isfinite(level_set_value(set, x, row % grid->n[1], row / grid->n[1]));
-  }
-  return finite;
-}
-
 status redistance_run(redistance *r, field *phi) {
   const grid *grid = &r->distance.pencils.grid;
   const precision precision = phi->shape.precision;
   const size_t plane = plane_bytes(grid, precision);
   MPI_Comm comm = r->distance.pencils.comm;
   const level_set set = {.grid = grid, .precision = precision, .values = r->values};
-  int64_t inside = 0, found[2] = {0, 0};
+  int64_t counts[LEVEL_SET_COUNTS];
   CHECK(agree(comm, field_load(phi, 0, grid->nz, (char *)r->values + plane)));
   CHECK(exchange_planes(r, plane));
-  level_set_count(&set, &inside, &found[0]);
-  found[1] = is_finite(&set) ? 0 : 1;
-  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT64_T, MPI_SUM, comm));
-  if (found[0] == 0 || found[1] > 0) return STATUS_OK;
+  level_set_count(&set, counts);
+  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, counts, LEVEL_SET_COUNTS, MPI_INT64_T, MPI_SUM, comm));
+  if (counts[LEVEL_SET_CROSSED] == 0 || counts[LEVEL_SET_INFINITE] > 0) return STATUS_OK;
   return distance_renew(&r->distance, &set, phi);
 }
