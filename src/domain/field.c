@@ -191,8 +191,7 @@ status field_value(const field *field, int x, int y, int z, double *value) {
       (const char *)field_plane(field, z) + ((size_t)y * (size_t)shape->ldx + (size_t)x) * size;
   CHECK(field->backend->memory_copy(field->context, QUEUE_MAIN, field->staging, device, size));
   CHECK(field->backend->queue_wait(field->context, QUEUE_MAIN));
-  *value = shape->precision == PRECISION_SINGLE ? (double)*(const float *)field->staging
-                                                : *(const double *)field->staging;
+  *value = kernels_number(shape->precision, field->staging, 0);
   return STATUS_OK;
 }
 
@@ -251,16 +250,8 @@ status field_load_cut(const field *field, axis along, int at, void *host) {
 /* Every stride-th value of a row, converted to another precision. */
 static void thin_row(const void *row, precision from, int64_t count, int64_t stride, precision to,
                      void *out) {
-  for (int64_t k = 0; k < count; k++) {
-    const int64_t x = k * stride;
-    const double value =
-        from == PRECISION_SINGLE ? (double)((const float *)row)[x] : ((const double *)row)[x];
-    if (to == PRECISION_SINGLE) {
-      ((float *)out)[k] = (float)value;
-    } else {
-      ((double *)out)[k] = value;
-    }
-  }
+  for (int64_t k = 0; k < count; k++)
+    kernels_put(to, out, (size_t)k, kernels_number(from, row, (size_t)(k * stride)));
 }
 
 status field_load_points(const field *field, int z, const int64_t first[2], const int64_t count[2],

@@ -15,8 +15,7 @@ static size_t plane_points(const grid *grid) {
 }
 
 static double element(const file_planes *planes, size_t i) {
-  return planes->precision == PRECISION_SINGLE ? (double)((const float *)planes->data)[i]
-                                               : ((const double *)planes->data)[i];
+  return kernels_number(planes->precision, planes->data, i);
 }
 
 /* Reads as many planes at a time as are consecutive in the file. */

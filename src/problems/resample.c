@@ -211,11 +211,7 @@ static status fill_plane(resampler *r, int64_t z, precision precision, void *res
   for (int64_t i = 0; i < points; i++) {
     double sum = 0.0;
     for (int k = 0; k < RESAMPLE_POINTS; k++) sum += around.weight[k] * planes[k][i];
-    if (precision == PRECISION_SINGLE) {
-      ((float *)result)[i] = (float)sum;
-    } else {
-      ((double *)result)[i] = sum;
-    }
+    kernels_put(precision, result, (size_t)i, sum);
   }
   return STATUS_OK;
 }

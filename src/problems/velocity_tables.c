@@ -15,14 +15,6 @@ static layout layout_make(const kernels_shape *shape) {
   return at;
 }
 
-static void put(const kernels_shape *shape, void *staging, size_t i, double value) {
-  if (shape->precision == PRECISION_SINGLE) {
-    ((float *)staging)[i] = (float)value;
-  } else {
-    ((double *)staging)[i] = value;
-  }
-}
-
 /* Entry i of the axis's table; i may be an image. */
 static const double *entry(const cases_velocity *velocity, axis axis, int64_t i) {
   const int64_t n = velocity->grid->n[axis];
@@ -33,7 +25,7 @@ static void fill_entries(const kernels_shape *shape, const cases_velocity *veloc
                          int count, size_t begin, void *staging) {
   for (int i = -KERNELS_HALO; i < count + KERNELS_HALO; i++) {
     const double *values = entry(velocity, axis, first + i);
-    for (int k = 0; k < KERNELS_TABLE; k++) put(shape, staging, begin++, values[k]);
+    for (int k = 0; k < KERNELS_TABLE; k++) kernels_put(shape->precision, staging, begin++, values[k]);
   }
 }
 
@@ -42,7 +34,8 @@ static void fill(const kernels_shape *shape, const cases_velocity *velocity, int
   for (int d = 0; d < 3; d++) {
     const size_t begin = (size_t)d * at.pitch;
     for (size_t i = 0; i < at.pitch; i++)
-      put(shape, staging, begin + i, entry(velocity, AXIS_X, (int64_t)i - KERNELS_TABLE_SIDE)[d]);
+      kernels_put(shape->precision, staging, begin + i,
+                  entry(velocity, AXIS_X, (int64_t)i - KERNELS_TABLE_SIDE)[d]);
   }
   fill_entries(shape, velocity, AXIS_Y, 0, shape->ny, at.y, staging);
   fill_entries(shape, velocity, AXIS_Z, z0, shape->nz, at.z, staging);
