@@ -22,9 +22,10 @@
 enum {
   KERNELS_HALO = STENCIL_RADIUS,
   KERNELS_RANGES = 2,
-  KERNELS_ROW_ALIGNMENT = 128, /* bytes */
-  KERNELS_ROW_AVOIDED = 2048,  /* bytes; in host memory no row pitch is a multiple of this
-                                * (kernels_shape_make) */
+  KERNELS_ROW_ALIGNMENT = 128, /* bytes; ... */
+  KERNELS_HOST_ALIGNMENT = 64, /* ... in host memory, ... */
+  KERNELS_ROW_AVOIDED = 2048,  /* ... where no row pitch is nearer than KERNELS_ROW_ALIGNMENT to a multiple of
+                                * this (kernels_shape_make) */
   KERNELS_PLANE_UNIT = 256,    /* bytes; a plane is an odd number of them */
   KERNELS_HANDLE_BYTES = 64,
   KERNELS_MEETING_BYTES = 768,
@@ -124,11 +125,12 @@ typedef struct kernels_launch {
   int down;
 } kernels_launch;
 
-/* A shape with its pitches. A row is nx rounded up to a multiple of KERNELS_ROW_ALIGNMENT bytes, a plane its
- * rows rounded up to an odd multiple of KERNELS_PLANE_UNIT bytes: with a power of two, all z neighbours of a
- * point would fall into one set of a CPU's first-level cache, and a smaller unit is too little for GPUs. The
- * same holds for y neighbours: with host_memory (the backend's) a row that would be a multiple of
- * KERNELS_ROW_AVOIDED bytes is KERNELS_ROW_ALIGNMENT longer. GPUs would lose up to 6 % by that
+/* A shape with its pitches. A row is nx rounded up to a multiple of KERNELS_ROW_ALIGNMENT bytes, with
+ * host_memory (the backend's) to whole cache lines: one between rows that is never read stops the prefetcher.
+ * A plane is its rows rounded up to an odd multiple of KERNELS_PLANE_UNIT bytes: with a power of two, all z
+ * neighbours of a point would fall into one set of a CPU's first-level cache, and a smaller unit is too
+ * little for GPUs. The same holds for y neighbours: in host memory a row near a multiple of
+ * KERNELS_ROW_AVOIDED bytes ends KERNELS_ROW_ALIGNMENT behind that. GPUs would lose up to 6 % by that
  * (docs/explanation/performance.md, "Pitches of rows and planes"). */
 kernels_shape kernels_shape_make(int nx, int ny, int nz, int whole, precision precision, int host_memory);
 

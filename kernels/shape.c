@@ -1,12 +1,16 @@
+#include <stdlib.h>
+
 #include "kernels.h"
 
 kernels_shape kernels_shape_make(int nx, int ny, int nz, int whole, precision precision, int host_memory) {
-  const int row = KERNELS_ROW_ALIGNMENT / (int)kernels_element_size(precision);
+  const int apart = KERNELS_ROW_ALIGNMENT / (int)kernels_element_size(precision);
+  const int row = host_memory ? KERNELS_HOST_ALIGNMENT / (int)kernels_element_size(precision) : apart;
   const int avoided = KERNELS_ROW_AVOIDED / (int)kernels_element_size(precision);
   const ptrdiff_t unit = KERNELS_PLANE_UNIT / (int)kernels_element_size(precision);
   kernels_shape shape = {.nx = nx, .ny = ny, .nz = nz, .whole = whole, .precision = precision};
   shape.ldx = (nx + row - 1) / row * row;
-  if (host_memory && shape.ldx % avoided == 0) shape.ldx += row;
+  const int nearest = (shape.ldx + apart) / avoided * avoided;
+  if (host_memory && nearest > 0 && abs(shape.ldx - nearest) < apart) shape.ldx = nearest + apart;
   const ptrdiff_t units = ((ptrdiff_t)ny * shape.ldx + unit - 1) / unit;
   shape.plane = (units | 1) * unit;
   return shape;

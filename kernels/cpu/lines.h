@@ -30,7 +30,7 @@ enum { LINE = CPU_LINE_BYTES / (int)sizeof(real), WIDTH = 2 * STENCIL_RADIUS + 1
 enum { STORE_LINES = CPU_STORE_BYTES / CPU_LINE_BYTES, STORE = STORE_LINES * LINE };
 _Static_assert((int)STORE_LINES == 1 || (int)STORE_LINES == 2, "bundle_store keeps one line");
 _Static_assert((int)CPU_STRIP_BYTES % (int)CPU_STORE_BYTES == 0 &&
-                   (int)KERNELS_ROW_ALIGNMENT % (int)CPU_STORE_BYTES == 0,
+                   (int)KERNELS_HOST_ALIGNMENT % (int)CPU_STORE_BYTES == 0,
                "strips and rows are whole cache lines");
 _Static_assert((int)LINE >= (int)STENCIL_RADIUS, "the neighbours in x of a line lie in the lines beside it");
 

@@ -20,8 +20,6 @@ enum { TILE_ROWS = 8 };
 #else
 enum { TILE_ROWS = 4 };
 #endif
-_Static_assert((int)KERNELS_ROW_ALIGNMENT % ((int)TILE_LINES * (int)CPU_LINE_BYTES) == 0,
-               "the last tile of a row ends within its padding");
 
 /* A chunk of k, with a lower bound of its costs to the block of i. */
 typedef struct visit {
@@ -87,16 +85,17 @@ static void tile_open(const search *s, const real *const rows[], int row_count, 
   for (int r = 0; r < TILE_ROWS; r++) {
     for (int l = 0; l < TILE_LINES; l++) {
       cpu_vector value = r < row_count ? line_load(limit + l * LINE) : line_fill((real)-INFINITY);
-      if (r < row_count && s->product->accumulate) value = line_min(line_load(rows[r] + l * LINE), value);
+      if (r < row_count && s->product->accumulate && l * LINE < columns)
+        value = line_min(line_load(rows[r] + l * LINE), value);
       t->value[r][l] = value;
     }
   }
 }
 
-/* Stores a tile's values. Adding zero turns -0 into +0. */
-static void tile_close(const tile *t, real *const rows[], int row_count) {
+/* Stores a tile's values in the lines that belong to its rows. Adding zero turns -0 into +0. */
+static void tile_close(const tile *t, real *const rows[], int row_count, int columns) {
   for (int r = 0; r < row_count; r++) {
-    for (int l = 0; l < TILE_LINES; l++) {
+    for (int l = 0; l < TILE_LINES && l * LINE < columns; l++) {
       const cpu_vector value = t->value[r][l] + line_fill(0);
       __builtin_memcpy(rows[r] + l * LINE, &value, sizeof value);
     }
@@ -194,7 +193,7 @@ static long long job_run(const search *s, ptrdiff_t index, real *panel) {
       rows[r] = s->along_x ? out + j.first[r] + i : out + j.first[0] + (i + r) * s->point_step;
     tile_open(s, (const real *const *)rows, row_count, columns, &t);
     searched += tile_fill(s, panel, lows, block, &t);
-    tile_close(&t, rows, row_count);
+    tile_close(&t, rows, row_count, columns);
   }
   return searched * TILE_ROWS * TILE_COLUMNS;
 }
