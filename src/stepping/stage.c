@@ -22,16 +22,16 @@ void stage_sum(const stage *stage, int unknown, kernels_call *call) {
   }
   call->weight[WEIGHT_OWN] = stage->weight_f;
   for (int j = 0; j < OPERATION_PARTS; j++) call->weight[WEIGHT_PART + j] *= stage->weight;
-  for (int k = 0; k < mask_count(o.outputs); k++) {
+  for (int k = 0; k < SUM_OUTPUTS; k++) {
+    if (!operation_stores(&o, k)) continue;
     call->in[operation_own(&o) + k] = stage->f->part[unknown + k].data;
     call->in[SUM_IN_BASE + k] = base->part[unknown + k].data;
     call->out[k] = stage->out->part[unknown + k].data;
-  }
-  for (int i = 0; i < 2 && stage->extra[0] != NULL; i++) {
-    call->weight[WEIGHT_EXTRA + i] = stage->weight_extra[i];
-    for (int k = 0; k < mask_count(o.outputs); k++)
+    for (int i = 0; i < 2 && stage->extra[0] != NULL; i++)
       call->in[SUM_IN_EXTRA + i * SUM_OUTPUTS + k] = stage->extra[i]->part[unknown + k].data;
   }
+  for (int i = 0; i < 2 && stage->extra[0] != NULL; i++)
+    call->weight[WEIGHT_EXTRA + i] = stage->weight_extra[i];
 }
 
 status stage_combine(const stage *stage, const kernels_launch *launch, int unknown) {

@@ -45,8 +45,8 @@ typedef struct stage_pair {
 /* The launch that all kernels of a stage share, without `edges`, which only the last kernel records. */
 kernels_launch stage_launch(const stage *stage, const stencil *stencil);
 
-/* Makes a call compute the formula for as many unknowns as the operation has outputs, `unknown` the first of
- * them. The caller has set the operation, what it reads beside those unknowns, and as weight of each part
+/* Makes a call compute the formula for the unknowns of the operation's outputs: output k is that of `unknown`
+ * + k. The caller has set the operation, what it reads beside those unknowns, and as weight of each part
  * (WEIGHT_PART) the part's factor in L. The unknowns' own f is read only if the scheme's sum or L needs it.
  * So the divergence and the gradient move 12 words per point together, if each differences the other's
  * unknowns (p and its three velocities) and base is not f; with dissipation 16, or 12 if base is f. */
