@@ -96,11 +96,7 @@ static char *staging_row(const kernels_shape *shape, void *staging, int64_t i, s
 
 static void round_row(const kernels_shape *shape, const double *row, char *out, size_t pitch) {
   const size_t size = kernels_element_size(shape->precision);
-  if (shape->precision == PRECISION_SINGLE) {
-    for (int x = 0; x < shape->nx; x++) ((float *)(void *)out)[x] = (float)row[x];
-  } else {
-    memcpy(out, row, (size_t)shape->nx * size);
-  }
+  for (int x = 0; x < shape->nx; x++) kernels_put(shape->precision, out, (size_t)x, row[x]);
   memset(out + (size_t)shape->nx * size, 0, pitch - (size_t)shape->nx * size);
 }
 
@@ -247,13 +243,6 @@ status field_load_cut(const field *field, axis along, int at, void *host) {
   return along == AXIS_Y ? load_rows(field, at, host) : load_columns(field, at, host);
 }
 
-/* Every stride-th value of a row, converted to another precision. */
-static void thin_row(const void *row, precision from, int64_t count, int64_t stride, precision to,
-                     void *out) {
-  for (int64_t k = 0; k < count; k++)
-    kernels_put(to, out, (size_t)k, kernels_number(from, row, (size_t)(k * stride)));
-}
-
 status field_load_points(const field *field, int z, const int64_t first[2], const int64_t count[2],
                          int64_t stride, precision precision, void *host) {
   const kernels_shape *shape = &field->shape;
@@ -264,8 +253,10 @@ status field_load_points(const field *field, int z, const int64_t first[2], cons
   const char *device = (const char *)field_plane(field, z) + (size_t)first[1] * row + (size_t)first[0] * size;
   CHECK(stage_pieces(field, device, (size_t)stride * row, span, (size_t)count[1]));
   for (int64_t k = 0; k < count[1]; k++) {
-    thin_row((const char *)field->staging + (size_t)k * span, shape->precision, count[0], stride, precision,
-             (char *)host + (size_t)k * out);
+    const char *from = (const char *)field->staging + (size_t)k * span;
+    char *to = (char *)host + (size_t)k * out;
+    for (int64_t x = 0; x < count[0]; x++)
+      kernels_put(precision, to, (size_t)x, kernels_number(shape->precision, from, (size_t)(x * stride)));
   }
   return STATUS_OK;
 }

@@ -241,8 +241,8 @@ static status prove(MPI_Comm comm, const field_space *space, status (*exchange)(
       right = 0;
     }
   }
-  if (memory[0] != NULL) backend->memory_free(space->context, MEMORY_STAGING, memory[0]);
-  if (memory[1] != NULL) backend->memory_free(space->context, MEMORY_DEVICE, memory[1]);
+  backend->memory_free(space->context, MEMORY_STAGING, memory[0]);
+  backend->memory_free(space->context, MEMORY_DEVICE, memory[1]);
   CHECK(mine);
   CHECK_MPI(MPI_Allreduce(&right, proved, 1, MPI_INT, MPI_MIN, comm));
   return STATUS_OK;

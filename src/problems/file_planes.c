@@ -14,10 +14,6 @@ static size_t plane_points(const grid *grid) {
   return (size_t)grid->n[0] * (size_t)grid->n[1];
 }
 
-static double element(const file_planes *planes, size_t i) {
-  return kernels_number(planes->precision, planes->data, i);
-}
-
 /* Reads as many planes at a time as are consecutive in the file. */
 static status read_all(const dataset *dataset, file_planes *planes) {
   const grid *grid = planes->grid;
@@ -117,5 +113,5 @@ double file_planes_at(const file_planes *planes, int64_t z, int64_t y, int64_t x
   if (local < -KERNELS_HALO) local += grid->n[2];
   if (local >= grid->nz + KERNELS_HALO) local -= grid->n[2];
   const size_t row = (size_t)((local + KERNELS_HALO) * grid->n[1] + y);
-  return element(planes, row * (size_t)grid->n[0] + (size_t)x);
+  return kernels_number(planes->precision, planes->data, row * (size_t)grid->n[0] + (size_t)x);
 }

@@ -1,5 +1,7 @@
 #include "problems/velocity_tables.h"
 
+#include <stdlib.h>
+
 /* Offsets in elements: where each axis's table begins, with its images, and where the last one ends. */
 typedef struct layout {
   size_t pitch, y, z, end; /* pitch: between components along x */
@@ -22,23 +24,23 @@ static const double *entry(const cases_velocity *velocity, axis axis, int64_t i)
 }
 
 static void fill_entries(const kernels_shape *shape, const cases_velocity *velocity, axis axis, int64_t first,
-                         int count, size_t begin, void *staging) {
+                         int count, size_t begin, void *host) {
   for (int i = -KERNELS_HALO; i < count + KERNELS_HALO; i++) {
     const double *values = entry(velocity, axis, first + i);
-    for (int k = 0; k < KERNELS_TABLE; k++) kernels_put(shape->precision, staging, begin++, values[k]);
+    for (int k = 0; k < KERNELS_TABLE; k++) kernels_put(shape->precision, host, begin++, values[k]);
   }
 }
 
-static void fill(const kernels_shape *shape, const cases_velocity *velocity, int64_t z0, void *staging) {
+static void fill(const kernels_shape *shape, const cases_velocity *velocity, int64_t z0, void *host) {
   const layout at = layout_make(shape);
   for (int d = 0; d < 3; d++) {
     const size_t begin = (size_t)d * at.pitch;
     for (size_t i = 0; i < at.pitch; i++)
-      kernels_put(shape->precision, staging, begin + i,
+      kernels_put(shape->precision, host, begin + i,
                   entry(velocity, AXIS_X, (int64_t)i - KERNELS_TABLE_SIDE)[d]);
   }
-  fill_entries(shape, velocity, AXIS_Y, 0, shape->ny, at.y, staging);
-  fill_entries(shape, velocity, AXIS_Z, z0, shape->nz, at.z, staging);
+  fill_entries(shape, velocity, AXIS_Y, 0, shape->ny, at.y, host);
+  fill_entries(shape, velocity, AXIS_Z, z0, shape->nz, at.z, host);
 }
 
 status velocity_tables_create(const field_space *space, const cases_velocity *velocity, int64_t z0,
@@ -46,19 +48,18 @@ status velocity_tables_create(const field_space *space, const cases_velocity *ve
   const kernels *backend = space->backend;
   const layout at = layout_make(&space->shape);
   const size_t element = kernels_element_size(space->shape.precision);
-  void *staging = NULL;
+  void *host = malloc(at.end * element);
   *tables = (velocity_tables){.backend = backend, .context = space->context};
-  CHECK(backend->memory_allocate(space->context, MEMORY_DEVICE, at.end * element, &tables->memory));
+  if (host == NULL) return status_fail(STATUS_MEMORY, "no memory for tables of the velocity");
+  fill(&space->shape, velocity, z0, host);
+  const status result = kernels_upload(backend, space->context, host, at.end * element, &tables->memory);
+  free(host);
+  CHECK(result);
   char *memory = tables->memory;
   tables->tables = (kernels_tables){.x = memory + KERNELS_TABLE_SIDE * element,
                                     .y = memory + (at.y + ENTRIES) * element,
                                     .z = memory + (at.z + ENTRIES) * element};
-  CHECK(backend->memory_allocate(space->context, MEMORY_STAGING, at.end * element, &staging));
-  fill(&space->shape, velocity, z0, staging);
-  status result = backend->memory_copy(space->context, QUEUE_MAIN, tables->memory, staging, at.end * element);
-  if (result == STATUS_OK) result = backend->queue_wait(space->context, QUEUE_MAIN);
-  backend->memory_free(space->context, MEMORY_STAGING, staging);
-  return result;
+  return STATUS_OK;
 }
 
 void velocity_tables_destroy(velocity_tables *tables) {
