@@ -25,8 +25,10 @@ enum {
   KERNELS_ROW_ALIGNMENT = 128, /* bytes; ... */
   KERNELS_HOST_ALIGNMENT = 64, /* ... in host memory, ... */
   KERNELS_ROW_AVOIDED = 2048,  /* ... where no row pitch is nearer than KERNELS_ROW_ALIGNMENT to a multiple of
-                                * this (kernels_shape_make) */
-  KERNELS_PLANE_UNIT = 256,    /* bytes; a plane is an odd number of them */
+                                * this (kernels_shape_make), ... */
+  KERNELS_PLANE_AVOIDED = 128 << 10, /* ... and no plane nearer than KERNELS_PLANE_APART to one of this */
+  KERNELS_PLANE_APART = 12 << 10,
+  KERNELS_PLANE_UNIT = 256, /* bytes; a plane is an odd number of them */
   KERNELS_HANDLE_BYTES = 64,
   KERNELS_MEETING_BYTES = 768,
   KERNELS_LOOP = 256,           /* elements of each array of minplus_loop */
@@ -129,9 +131,10 @@ typedef struct kernels_launch {
  * host_memory (the backend's) to whole cache lines: one between rows that is never read stops the prefetcher.
  * A plane is its rows rounded up to an odd multiple of KERNELS_PLANE_UNIT bytes: with a power of two, all z
  * neighbours of a point would fall into one set of a CPU's first-level cache, and a smaller unit is too
- * little for GPUs. The same holds for y neighbours: in host memory a row near a multiple of
- * KERNELS_ROW_AVOIDED bytes ends KERNELS_ROW_ALIGNMENT behind that. GPUs would lose up to 6 % by that
- * (docs/explanation/performance.md, "Pitches of rows and planes"). */
+ * little for GPUs. In host memory y neighbours are kept apart there, too, by rows that end
+ * KERNELS_ROW_ALIGNMENT behind a multiple of KERNELS_ROW_AVOIDED, and z neighbours in the second-level cache
+ * by such planes. GPUs would lose up to 6 % by longer rows (docs/explanation/performance.md, "Pitches of rows
+ * and planes"). */
 kernels_shape kernels_shape_make(int nx, int ny, int nz, int whole, precision precision, int host_memory);
 
 /* Number of planes in both ranges, and the i-th of them, first range first. */

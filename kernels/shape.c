@@ -1,17 +1,22 @@
-#include <stdlib.h>
-
 #include "kernels.h"
 
+/* `pitch`, or where it is nearer than `apart` to a multiple of `avoided`, what lies that far behind that. */
+static ptrdiff_t pitch_apart(ptrdiff_t pitch, ptrdiff_t avoided, ptrdiff_t apart) {
+  const ptrdiff_t nearest = (pitch + apart) / avoided * avoided;
+  return nearest > 0 && pitch > nearest - apart && pitch < nearest + apart ? nearest + apart : pitch;
+}
+
 kernels_shape kernels_shape_make(int nx, int ny, int nz, int whole, precision precision, int host_memory) {
-  const int apart = KERNELS_ROW_ALIGNMENT / (int)kernels_element_size(precision);
-  const int row = host_memory ? KERNELS_HOST_ALIGNMENT / (int)kernels_element_size(precision) : apart;
-  const int avoided = KERNELS_ROW_AVOIDED / (int)kernels_element_size(precision);
-  const ptrdiff_t unit = KERNELS_PLANE_UNIT / (int)kernels_element_size(precision);
+  const int size = (int)kernels_element_size(precision), unit = KERNELS_PLANE_UNIT / size;
+  const int row = (host_memory ? KERNELS_HOST_ALIGNMENT : KERNELS_ROW_ALIGNMENT) / size;
   kernels_shape shape = {.nx = nx, .ny = ny, .nz = nz, .whole = whole, .precision = precision};
   shape.ldx = (nx + row - 1) / row * row;
-  const int nearest = (shape.ldx + apart) / avoided * avoided;
-  if (host_memory && nearest > 0 && abs(shape.ldx - nearest) < apart) shape.ldx = nearest + apart;
-  const ptrdiff_t units = ((ptrdiff_t)ny * shape.ldx + unit - 1) / unit;
+  if (host_memory)
+    shape.ldx = (int)pitch_apart(shape.ldx, KERNELS_ROW_AVOIDED / size, KERNELS_ROW_ALIGNMENT / size);
+  ptrdiff_t units = ((ptrdiff_t)ny * shape.ldx + unit - 1) / unit;
+  if (host_memory)
+    units = pitch_apart(units, KERNELS_PLANE_AVOIDED / KERNELS_PLANE_UNIT,
+                        KERNELS_PLANE_APART / KERNELS_PLANE_UNIT);
   shape.plane = (units | 1) * unit;
   return shape;
 }
