@@ -114,7 +114,7 @@ static void device_release(kernels_context *context, void *memory) {
 static void device_free(kernels_context *context, kernels_memory kind, void *memory) {
   if (kind == MEMORY_STAGING) {
     kernels_find("cpu")->memory_free(context, kind, memory);
-  } else {
+  } else if (memory != NULL) {
     EXPECT(shm_unlink(block_of(memory)->name) == 0);
     device_release(context, memory);
   }
